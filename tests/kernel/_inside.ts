@@ -3,7 +3,7 @@ export { Deadline } from '../../src/kernel/call/deadline.ts'
 export { InFlight } from '../../src/kernel/call/in-flight.ts'
 export { Slots } from '../../src/kernel/call/slots.ts'
 export { callIdOf } from '../../src/kernel/json/canonical.ts'
-export { bounded, jsonText, readText } from '../../src/kernel/json/json-text.ts'
+export { bounded, jsonText, readResult, readText } from '../../src/kernel/json/json-text.ts'
 export { parseArgs, readJson } from '../../src/kernel/json/parse.ts'
 export {
   categoryOf,

@@ -4,7 +4,7 @@ import { InvalidToolResultError } from 'toolwright/errors'
 import { jsonSchema } from 'toolwright/validators/json-schema'
 import { describe, expect, test } from 'vitest'
 import { hostile, outcome, revoked, sink, work } from './_calls.ts'
-import { jsonText, readText } from './_inside.ts'
+import { jsonText, readResult, readText } from './_inside.ts'
 
 function refusal(value: unknown): InvalidToolResultError {
   try {
@@ -253,6 +253,31 @@ describe('a result that JSON can hold', () => {
 
   test('loses fields that are undefined, as JSON does', () => {
     expect(jsonText({ a: undefined, b: 1 })).toBe('{"b":1}')
+  })
+
+  test('has no members that it inherits, whoever gave them to all objects', () => {
+    const value = { own: 1, inner: {}, at: new Date(0), none: Object.assign(Object.create(null) as object, { of: 2 }) }
+    const before = readResult(value)
+    const inherited = { value: 1n, enumerable: true, configurable: true, writable: true }
+    const shared = Object.getPrototypeOf({}) as object
+    Object.defineProperty(shared, 'everywhere', inherited)
+    let [after, text]: readonly unknown[] = []
+    try {
+      after = readResult(value)
+      text = jsonText(value)
+    } finally {
+      Reflect.deleteProperty(shared, 'everywhere')
+    }
+    expect(after).toEqual(before)
+    expect(text).toBe('{"own":1,"inner":{},"at":"1970-01-01T00:00:00.000Z","none":{"of":2}}')
+    class Row {
+      declare inherited: unknown
+      own = 1
+    }
+    Row.prototype.inherited = 1n
+    expect(jsonText([new Row(), Object.create({ inherited: 1n }, { own: { value: 2, enumerable: true } })])).toBe(
+      '[{"own":1},{"own":2}]',
+    )
   })
 
   test('may be a thousand levels deep', () => {

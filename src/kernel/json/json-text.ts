@@ -1,7 +1,7 @@
 import { shortened } from './shortened.ts'
 import { isLonger, pathText, utf8Length } from './text.ts'
 import { InvalidToolResultError } from '../errors.ts'
-import { put } from './copy.ts'
+import { isPlainObject, put } from './copy.ts'
 import { parseJson } from './parse.ts'
 
 const maximumDepth = 1_000
@@ -69,6 +69,7 @@ class ResultReader {
   values = 0
   refusal: InvalidToolResultError | undefined = undefined
   #characters = 0
+  readonly #isPolluted = hasInheritedNames()
   /** The keys from the root to the value that is being read. */
   readonly #path: PropertyKey[] = []
 
@@ -109,8 +110,9 @@ class ResultReader {
       throw this.#refuse(unkept(message, this.#path.slice(0, 8), 'Return a flatter value.'))
     }
     if (Array.isArray(value)) return this.#array(value, depth, isLenient)
-    if (!isLenient && isLossy(value)) throw this.#refuse(lost(value, this.#path.slice(0, depth)))
-    return this.#object(value, depth, isLenient)
+    const isPlain = isPlainObject(value)
+    if (!isLenient && isLossy(value, isPlain)) throw this.#refuse(lost(value, this.#path.slice(0, depth)))
+    return this.#object(value, isPlain && !this.#isPolluted ? undefined : Object.keys(value), depth, isLenient)
   }
 
   #array(value: readonly unknown[], depth: number, isLenient: boolean): unknown {
@@ -126,11 +128,14 @@ class ResultReader {
     return copy ?? value
   }
 
-  #object(value: object, depth: number, isLenient: boolean): unknown {
-    const keys = Object.keys(value)
-    this.#count(keys.length, depth)
+  /** @param keys The names of its members, unless it is plain: engines have those at hand, and make no list. */
+  #object(value: object, keys: readonly string[] | undefined, depth: number, isLenient: boolean): unknown {
     let copy: Record<string, unknown> | undefined
-    for (const key of keys) {
+    let count = 0
+    for (const name in keys ?? value) {
+      const key = keys === undefined ? name : keys[count]
+      if (key === undefined) break // the list has inherited names too
+      count++
       const member = (value as Record<string, unknown>)[key]
       this.#characters += key.length
       if (typeof member === 'string') {
@@ -141,6 +146,7 @@ class ResultReader {
       const memberValue = this.read(member, key, depth + 1, isLenient)
       if (!Object.is(memberValue, member)) put((copy ??= { ...value }), key, memberValue)
     }
+    this.#count(count, depth)
     return copy ?? value
   }
 
@@ -157,15 +163,21 @@ class ResultReader {
   }
 }
 
+/** Whether `for … in` gives names that plain objects inherit. */
+function hasInheritedNames(): boolean {
+  for (const _key in Object.prototype) return true
+  return false
+}
+
 function hasMethod<Name extends string>(value: object, name: Name): value is Record<Name, (key: string) => unknown> {
   return typeof (value as Record<string, unknown>)[name] === 'function'
 }
 
 /** Whether the contents of an object are not its own enumerable fields, so that its JSON would be empty or nonsense. */
-function isLossy(value: object): boolean {
-  if (value instanceof Error || ArrayBuffer.isView(value)) return true
+function isLossy(value: object, isPlain: boolean): boolean {
+  if (ArrayBuffer.isView(value) || (!isPlain && value instanceof Error)) return true
   if (Symbol.iterator in value || Symbol.asyncIterator in value || hasMethod(value, 'getReader')) return true
-  if (Object.keys(value).length > 0) return false
+  if (isPlain || Object.keys(value).length > 0) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype !== null && Object.getPrototypeOf(prototype) !== null // an instance without fields
 }

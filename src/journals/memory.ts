@@ -6,42 +6,28 @@
  */
 import type { Extension } from '../index.ts'
 import { checkOptions, numberFrom } from '../extension.ts'
-import {
-  isListed,
-  newestFirst,
-  records,
-  type Fence,
-  type FoundRecord,
-  type Journal,
-  type Standing,
-} from '../records/index.ts'
+import { isListed, newestFirst, records, type Fence, type FoundRecord, type Journal } from '../records/index.ts'
 import { Listeners } from './_listeners.ts'
 import { requireId, requireState } from './_rows.ts'
 import { keptRecords } from './memory/_kept-record.ts'
-import { asRunning, recordCopy, deletedOf, keptOf, textRecord, type StoredRecord } from './memory/_kept.ts'
+import {
+  asRunning,
+  recordCopy,
+  deletedOf,
+  entryFence,
+  keptOf,
+  textRecord,
+  type MemoryEntry,
+  type StoredRecord,
+} from './memory/_kept.ts'
 import { ArrivalOrder } from './memory/_order.ts'
+import { NewestFirst } from './memory/_newest.ts'
 import { leftOut, QueuedCalls } from './memory/_queued.ts'
 import { MemoryOrder } from './memory/_queue-order.ts'
 import { WaitingCalls } from './memory/_waiting.ts'
 
 /** The most owners whose signs of life are kept. A journal has fewer at a time. */
 const mostBeats = 10_000
-
-interface MemoryEntry {
-  facts: StoredRecord
-  /** That of the record, which is computed on each reading. */
-  weight: number
-  owner: string
-  /** The version at which the owner got the record. Only fences from then on may write. */
-  heldSince: number
-  /** The number of writes since the claim. */
-  version: number
-  standing: Standing
-  /** Whether a worker has taken it since it was written: it counts as running. */
-  isTaken: boolean
-  /** When it was last claimed or written without being settled, in whole milliseconds. */
-  seenAt: number
-}
 
 /** How much a journal in memory keeps. */
 export interface MemoryJournalOptions {
@@ -79,6 +65,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
   })
   const { settled: mostSettled = 10_000, waiting: mostWaiting = 50_000, maximumBytes = 67_108_864 } = options
   const entries = new Map<string, MemoryEntry>()
+  const newest = new NewestFirst<MemoryEntry>()
   const order = new ArrivalOrder() // settled records, oldest first
   const waiting = new WaitingCalls()
   const queued = new QueuedCalls()
@@ -94,6 +81,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     const started = { heldSince: 0, version: 0, seenAt: 0, isTaken: false, standing: 'running' } as const
     const entry: MemoryEntry = { ...started, facts, owner, weight: 0 }
     entries.set(facts.id, entry)
+    newest.add(entry)
     put(entry, facts)
     return { owner, number: 0 }
   }
@@ -110,7 +98,10 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     const { id, standing, weight } = facts
     const before = entry.standing
     bytes += weight - entry.weight
+    const isMoved = facts.createdAt !== entry.facts.createdAt
+    if (isMoved) newest.delete(entry)
     entry.facts = facts
+    if (isMoved) newest.add(entry)
     entry.weight = weight
     entry.standing = standing
     entry.isTaken = false
@@ -140,7 +131,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
   }
 
   function makeRoom(): void {
-    while (order.length > 0 && (bytes > maximumBytes || order.length > mostSettled)) bytes -= order.drop(entries)
+    while (order.length > 0 && (bytes > maximumBytes || order.length > mostSettled)) bytes -= order.drop(forget)
     while (waiting.size > 0 && (bytes > maximumBytes || waiting.size > mostWaiting)) {
       const entry = remove(waiting.next(Date.now()) ?? '')
       if (entry === undefined) break
@@ -150,10 +141,17 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     }
   }
 
-  function remove(id: string): MemoryEntry | undefined {
+  function forget(id: string): MemoryEntry | undefined {
     const entry = entries.get(id)
     if (entry === undefined) return undefined
     entries.delete(id)
+    newest.delete(entry)
+    return entry
+  }
+
+  function remove(id: string): MemoryEntry | undefined {
+    const entry = forget(id)
+    if (entry === undefined) return undefined
     if (entry.standing === 'waiting') waiting.delete(id)
     queued.delete(id)
     sessionOrder.leave(id)
@@ -194,16 +192,18 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
 
     async *list(query) {
       requireState(query)
-      const { limit = Infinity } = query
+      const { limit = Infinity, state, session, before, reason, expiresBefore } = query
+      // Few calls wait, and they are in another order.
+      const isOfWaiting = state === 'waiting' || reason !== undefined || expiresBefore !== undefined
       let found: StoredRecord[] = []
-      for (const entry of entries.values()) {
-        // Only the newest are kept meanwhile: a list of a few does not sort all.
-        if (found.length > limit * 2 + 1_000) found = found.toSorted(newestFirst).slice(0, limit)
+      for (const entry of isOfWaiting ? waiting.list(session, entries) : newest.list(before)) {
+        if (found.length >= limit && !isOfWaiting) break
         const idle = query.silentFor === undefined ? 0 : idleOf(entry)
         if (isListed(entry.isTaken ? asRunning(entry.facts) : entry.facts, entry.owner, idle, query))
           found.push(entry.facts)
       }
-      for (const { id } of found.toSorted(newestFirst).slice(0, limit)) {
+      if (isOfWaiting) found = found.toSorted(newestFirst).slice(0, limit)
+      for (const { id } of found) {
         const entry = entries.get(id)
         if (entry !== undefined)
           yield { record: recordCopy(entry.facts), fence: entryFence(entry), idle: idleOf(entry) }
@@ -298,10 +298,6 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     write: (record, fence) => write(keptOf(record), fence),
   }
   return { journal, ...records(own, keptRecords) }
-}
-
-function entryFence({ owner, version }: MemoryEntry): Fence {
-  return { owner, number: version }
 }
 
 /** Returns whole milliseconds of a monotonic clock. */

@@ -62,6 +62,41 @@ export function describeLists({ title, newJournal }: JournalSuite): void {
       expect(await idsOf(journal, { before: { createdAt: 1_000, id: 'd' } })).toEqual([])
     })
 
+    test('pages of a few in the order of all, whatever the order in which records came, changed and went', async () => {
+      const journal = await newJournal()
+      const records = Array.from({ length: 300 }, (_, index) => {
+        const id = `call ${(index * 7) % 300}`
+        const options = { createdAt: 1_000 + ((index * 13) % 40), session: index % 3 === 0 ? 'two' : 'one' }
+        return [waitingOf, fixtureRecord, settledOf][index % 5]?.(id, options) ?? fixtureRecord(id, options)
+      })
+      await claimAll(journal, records)
+      for (const { id, createdAt, session } of records.filter((_, index) => index % 10 === 1)) {
+        const { fence } = (await journal.read(id))!
+        await journal.write(waitingOf(id, { createdAt, session }), fence)
+      }
+      await journal.delete?.({ settledBefore: 9_000, limit: 20 })
+      for (const narrow of [
+        {},
+        { session: 'two' },
+        { state: 'waiting' },
+        { reason: 'approval', session: 'one' },
+      ] as const) {
+        const all = (await listedBy(journal, narrow)).map(({ record }) => record)
+        expect(all.length).toBeGreaterThan(10)
+        expect(all.map(({ createdAt }) => createdAt)).toEqual(
+          all.map(({ createdAt }) => createdAt).toSorted((one, other) => other - one),
+        )
+        const paged: string[] = []
+        for (let before: RecordQuery['before']; ;) {
+          const page = (await listedBy(journal, { ...narrow, before, limit: 7 })).map(({ record }) => record)
+          paged.push(...page.map(({ id }) => id))
+          before = page.at(-1)
+          if (page.length < 7) break
+        }
+        expect(paged).toEqual(all.map(({ id }) => id))
+      }
+    })
+
     test('the records of each standing, session, reason and owner', async () => {
       const journal = await newJournal()
       await claimAll(journal, [

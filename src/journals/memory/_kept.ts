@@ -1,5 +1,5 @@
 import type { ToolCallRecord } from '../../extension.ts'
-import { factsOf, type Deleted, type RecordFacts } from '../../records/index.ts'
+import { factsOf, type Deleted, type Fence, type RecordFacts, type Standing } from '../../records/index.ts'
 import { KeptRecord, RunningRecord } from './_kept-record.ts'
 import { recordOf, requireId, recordText } from '../_rows.ts'
 
@@ -7,6 +7,27 @@ import { recordOf, requireId, recordText } from '../_rows.ts'
 export interface StoredRecord extends RecordFacts {
   /** About how many bytes it takes. */
   readonly weight: number
+}
+
+/** A record, and what the journal knows of it. */
+export interface MemoryEntry {
+  facts: StoredRecord
+  /** That of the record, which is computed on each reading. */
+  weight: number
+  owner: string
+  /** The version at which the owner got the record. Only fences from then on may write. */
+  heldSince: number
+  /** The number of writes since the claim. */
+  version: number
+  standing: Standing
+  /** Whether a worker has taken it since it was written: it counts as running. */
+  isTaken: boolean
+  /** When it was last claimed or written without being settled, in whole milliseconds. */
+  seenAt: number
+}
+
+export function entryFence({ owner, version }: MemoryEntry): Fence {
+  return { owner, number: version }
 }
 
 /** A record that another caller wrote than a recorder: its JSON text. */

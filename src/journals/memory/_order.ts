@@ -22,10 +22,10 @@ export class ArrivalOrder {
     if (index >= 0) this.#weights[index] = weight
   }
 
-  /** Removes the oldest record from here and from a map. Returns its weight. */
-  drop(records: Map<string, unknown>): number {
+  /** Removes the oldest record. Returns its weight. @param forget Removes it elsewhere. */
+  drop(forget: (id: string) => unknown): number {
     const weight = this.#weights[this.#first] ?? 0
-    records.delete(this.#ids[this.#first++] ?? '')
+    forget(this.#ids[this.#first++] ?? '')
     if (this.#first > 1_000 && this.#first * 2 > this.#ids.length) this.#keep(() => true)
     return weight
   }

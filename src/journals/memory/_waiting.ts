@@ -65,6 +65,15 @@ export class WaitingCalls {
     }
   }
 
+  /** Yields what a map has of the calls that wait, of one session or of all. */
+  *list<Entry>(session: string | undefined, entries: ReadonlyMap<string, Entry>): Generator<Entry, void, undefined> {
+    const calls = session === undefined ? this.#calls.values() : (this.#lines.get(session)?.calls ?? [])
+    for (const { id, hasLeft } of calls) {
+      const entry = hasLeft ? undefined : entries.get(id)
+      if (entry !== undefined) yield entry
+    }
+  }
+
   /** Returns the call to drop first: one that has expired, else the oldest of the session that holds most. */
   next(now: number): string | undefined {
     const expired = this.#nextExpired(now)

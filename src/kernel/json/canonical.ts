@@ -42,7 +42,16 @@ let spare: Writer | undefined
 
 /** Returns what `computeCallId` does for args that are canonical already. */
 export function callIdOf(toolName: string, canonicalArgs: string): string {
-  return sha256('{"args":' + canonicalArgs + ',"tool":' + write(toolName) + '}')
+  return identityOf(toolName, canonicalArgs).callId
+}
+
+/** Returns also the args as a part of what was hashed: as many pieces they would take far more memory. */
+export function identityOf(
+  toolName: string,
+  canonicalArgs: string,
+): { readonly callId: string; readonly text: string } {
+  const text = '{"args":' + canonicalArgs + ',"tool":' + write(toolName) + '}'
+  return { callId: sha256(text), text: text.slice(8, 8 + canonicalArgs.length) }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { callIdOf, canonicalize } from '../json/canonical.ts'
+import { canonicalize, identityOf } from '../json/canonical.ts'
 import { copyOfJson } from '../json/copy.ts'
 import { emit, isWatched } from '../call/emit.ts'
 import { readText } from '../json/json-text.ts'
@@ -11,8 +11,7 @@ import type { Kernel } from '../kernel.ts'
 export function identify(resolved: Resolved, kernel: Kernel): Identified {
   const rawArgs = resolved.call.args
   const { text: pieces, value: args } = readArgs(rawArgs === undefined ? {} : rawArgs, resolved, kernel)
-  const text = flat(pieces)
-  const callId = callIdOf(resolved.tool.name, text)
+  const { callId, text } = identityOf(resolved.tool.name, pieces)
   if (resolved.resumption !== undefined) requireKept(callId, resolved.resumption)
   const identified = stamp(resolved, 'identity', { callId, text, args })
   if (isWatched(identified, kernel)) emitArrival(identified, kernel)
@@ -25,11 +24,6 @@ function requireKept(callId: string, { editedFrom = callId, callId: shownCallId,
   throw new JournalError(
     `The record of invocation ${JSON.stringify(invocationId)} is damaged: the args in it are not those that were shown, so they are not used. Make the call anew.`,
   )
-}
-
-/** Returns the text as one flat string. A string of many pieces takes far more memory while the call runs. */
-function flat(text: string): string {
-  return text.charCodeAt(0) > 0 ? text : '' // reading a character joins the pieces
 }
 
 interface Args {

@@ -133,15 +133,17 @@ export class Deadline {
    *
    * @param next Reads the value at once. A value that passes through a promise first may be a thenable that never settles.
    * @param late Called if the work ends after the call was cancelled or has settled.
+   * @param failed Throws another error in place of one of the work or `next`.
    */
   within<Value, Next = Value>(
     work: Value | PromiseLike<Value>,
     next?: (value: Value) => Next | PromiseLike<Next>,
     late?: (isError: boolean) => void,
+    failed?: (error: unknown) => never,
   ): Promise<Next> {
     this.#working++
     this.#startClock()
-    return this.#race(work, false, next, late)
+    return this.#race(work, false, next, late, failed)
   }
 
   /** Waits for a person or a slot. The clock stops meanwhile; abort still ends the wait. */
@@ -185,6 +187,7 @@ export class Deadline {
     isOutside: boolean,
     next: (value: Value) => Next | PromiseLike<Next> = asItIs,
     late?: (isError: boolean) => void,
+    failed?: (error: unknown) => never,
   ): Promise<Next> {
     this.#listen()
     return new Promise((resolve, reject) => {
@@ -200,11 +203,16 @@ export class Deadline {
           }
         } catch (error) {
           if (!isDone && !this.#leave(reject, isOutside)) late?.(true)
-          reject(error)
+          try {
+            failed?.(error)
+            reject(error)
+          } catch (thrown) {
+            reject(thrown)
+          }
         }
       }
-      this.#releases ??= []
-      this.#releases.push(reject)
+      if (this.#releases === undefined) this.#releases = [reject]
+      else this.#releases.push(reject)
       void follow()
       if (this.#reason !== undefined) reject(this.#reason)
     })

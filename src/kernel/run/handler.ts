@@ -48,8 +48,7 @@ export function wrap(confirmed: Confirmed, input: unknown, kernel: RunContext): 
   const own = confirmed.approval === null ? input : copyOfPlain(input)
   const work = async (): Promise<unknown> => whenReady(runHandler(confirmed, own, kernel), (ran) => ran.returned)
   const passed = compose(confirmed, kernel, work)
-  const ran = deadline.within(passed, (value) => stamp(confirmed, 'returned', value))
-  return orError(ran, confirmed, true)
+  return deadline.within(passed, (value) => stamp(confirmed, 'returned', value), undefined, failing(confirmed, true))
 }
 
 /** Runs the handler, or the runner of the tool's type, once. `input` is what was confirmed. */
@@ -74,36 +73,30 @@ function hasEffect({ tool: { type, traits, mcpConfig } }: Confirmed): boolean {
 function invoke(confirmed: Confirmed, work: () => unknown, kernel: RunContext): Ran | Promise<Ran> {
   try {
     const value = work()
-    const ran = isThenable(value) ? awaitHandler(value, confirmed, kernel) : returnedOrDrained(value, confirmed, kernel)
-    return isThenable(ran) ? orError(ran, confirmed) : ran
+    return isThenable(value) ? awaitHandler(value, confirmed, kernel) : returnedOrDrained(value, confirmed, kernel)
   } catch (thrown) {
     throw errorOf(thrown, confirmed)
   }
 }
 
-/** A function of its own, so that a synchronous call makes no closure. */
-function orError(ran: Promise<Ran>, confirmed: Confirmed, isOfMiddleware = false): Promise<Ran> {
-  return ran.catch((thrown: unknown) => {
-    throw errorOf(thrown, confirmed, isOfMiddleware)
-  })
-}
-
 function awaitHandler(work: PromiseLike<unknown>, confirmed: Confirmed, kernel: RunContext): Promise<Ran> {
-  const { deadline } = confirmed
   const { recorder } = kernel
-  const next = (value: unknown): Ran | Promise<Ran> => returnedOrDrained(value, confirmed, kernel)
-  if (recorder === undefined) return deadline.within(work, next)
-  // The late outcome of a handler does not change the result. It is noted in the audit trail.
-  return deadline.within(work, next, (isError) => {
-    recorder.remark(confirmed, isError ? 'the handler failed late' : 'the handler returned late')
-  })
+  return confirmed.deadline.within(
+    work,
+    (value) => returnedOrDrained(value, confirmed, kernel),
+    // The late outcome of a handler does not change the result. It is noted in the audit trail.
+    recorder &&
+      ((isError) => recorder.remark(confirmed, isError ? 'the handler failed late' : 'the handler returned late')),
+    failing(confirmed),
+  )
 }
 
 /** Takes a value that a handler gave. A generator first runs to its end. */
 function returnedOrDrained(value: unknown, confirmed: Confirmed, kernel: RunContext): Ran | Promise<Ran> {
   if (!isGenerator(value)) return returned(value, confirmed, kernel)
   const progress = (data: unknown): void => emitProgress(confirmed, kernel, 'yield', data)
-  return drain(value, confirmed.deadline, progress, (last) => returned(last, confirmed, kernel))
+  const drained = drain(value, confirmed.deadline, progress, (last) => returned(last, confirmed, kernel))
+  return drained.catch(failing(confirmed))
 }
 
 function returned(value: unknown, confirmed: Confirmed, kernel: RunContext): Ran {
@@ -113,6 +106,12 @@ function returned(value: unknown, confirmed: Confirmed, kernel: RunContext): Ran
   const isPlaceholder = type === 'client' && !requiresResponse && !kernel.runners.has('client')
   if (hasEffect(confirmed) && !isPlaceholder) confirmed.effect = 'completed'
   return stamp(confirmed, 'returned', value)
+}
+
+function failing(confirmed: Confirmed, isOfMiddleware?: true): (thrown: unknown) => never {
+  return (thrown) => {
+    throw errorOf(thrown, confirmed, isOfMiddleware)
+  }
 }
 
 /** Makes the error of the call. Middleware also passes on those of the package, such as the handler's. */

@@ -34,20 +34,20 @@ export function run(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
     end(true)
     throw error
   }
-  if (isThenable(ran)) return endLater(ran, end)
-  end(false)
-  return ran
-}
-
-async function endLater(running: Promise<Ran>, end: (isError: boolean) => void): Promise<Ran> {
-  let isError = true
-  try {
-    const ran = await running
-    isError = false
+  if (!isThenable(ran)) {
+    end(false)
     return ran
-  } finally {
-    end(isError)
   }
+  return ran.then(
+    (later) => {
+      end(false)
+      return later
+    },
+    (thrown: unknown) => {
+      end(true)
+      throw thrown
+    },
+  )
 }
 
 async function afterWaits(confirmed: Confirmed, kernel: Kernel, waits: readonly StartWait[]): Promise<Ran> {

@@ -16,7 +16,9 @@ const examples = [
 ]
 
 test('there are eight examples, each with a page', () => {
-  const pages = globSync('*/README.md', { cwd: import.meta.dirname }).map((page) => page.replace('/README.md', ''))
+  // The migrations are held to the page about migrations by their own tests.
+  const found = globSync('*/README.md', { cwd: import.meta.dirname, ignore: 'migrate-from-*/**' })
+  const pages = found.map((page) => page.replace('/README.md', ''))
   expect(pages.toSorted()).toEqual(examples)
 })
 

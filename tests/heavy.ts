@@ -58,6 +58,7 @@ const filesByReason: Readonly<Record<string, readonly string[]>> = {
     'tests/examples/approvals-inbox/inbox.test.ts',
   ],
   'a process for each command': [
+    'tests/cli/command.test.ts',
     'tests/cli/executor.test.ts',
     'tests/cli/formats.test.ts',
     'tests/cli/init.test.ts',
@@ -66,6 +67,7 @@ const filesByReason: Readonly<Record<string, readonly string[]>> = {
     'tests/cli/terminal.test.ts',
     'tests/cli/workspace.test.ts',
   ],
+  'every attack on paths, over both ways to keep them': ['tests/builtins/paths.test.ts'],
   'large files': ['tests/stores/file.test.ts'],
   'the same suite over three databases': ['tests/journals/sql.test.ts'],
 }

@@ -102,10 +102,10 @@ export const files: readonly Case[] = [
     },
   },
   {
-    name: 'loading: what keeps waiting calls fails to load, and the next call waits',
+    name: 'loading: what asks for approval fails to load, and the next call waits',
     needs: ['files', 'processes', 'hooks'],
     async run(place) {
-      const program = await written(place, 'waiting.mjs', await failing('unrecorded', 1, 'requiresConfirmation: true'))
+      const program = await written(place, 'waiting.mjs', await failing('on-demand', 1, 'requiresConfirmation: true'))
       same((await output(program)).trim(), 'error E_INTERNAL true, waiting')
     },
   },

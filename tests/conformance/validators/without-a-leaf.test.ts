@@ -137,8 +137,8 @@ test.skipIf(!isInstalled)(
     const described = (inputSchema: StandardSchemaV1) => () =>
       tool({ name: 'probe', description: 'Probes', inputSchema, handler: () => 1 } as never).describe()
     expect(described(Schema.toStandardSchemaV1(Schema.Struct({ city: Schema.String })))).toThrow(
-      /An effect schema .* Schema\.toStandardJSONSchemaV1/,
+      /The effect schema .* Schema\.toStandardJSONSchemaV1/,
     )
-    expect(described(object({ city: string() }))).toThrow(/A yup schema .* `jsonSchema` of its own/)
+    expect(described(object({ city: string() }))).toThrow(/The yup schema .* `jsonSchema` of its own/)
   },
 )

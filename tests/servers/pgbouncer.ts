@@ -1,7 +1,8 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startServer } from './_child.ts'
 import { accepting, userOfServers, type PostgresServer } from './postgres.ts'
 
 /** A pooler before a Postgres server. */
@@ -37,21 +38,13 @@ export async function startPgbouncer({ connectionString }: PostgresServer): Prom
   writeFileSync(file, [...lines, ...settings, ''].join('\n'))
   if (user?.uid !== undefined && user.gid !== undefined)
     for (const path of [directory, file]) chownSync(path, user.uid, user.gid)
-  // The shell ends the pooler when it is told so, or when the process that could tell it is gone.
-  const script = '"$@" & read _ || gone=yes; kill -TERM $!; wait $!; [ -z "$gone" ] || rm -rf "$PWD"'
-  const shell = spawn('sh', ['-c', script, 'sh', program, '-q', file], {
-    ...user,
-    cwd: directory,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
+  const child = startServer([program, '-q', file], 'TERM', { ...user, cwd: directory })
   const url = `postgresql://${username}@${encodeURIComponent(directory)}:6432/postgres`
   await accepting(url)
   return {
     connectionString: url,
     async stop() {
-      const ended = new Promise((resolve) => shell.on('close', resolve))
-      shell.stdin.write('end\n')
-      await ended
+      await child.end()
       rmSync(directory, { recursive: true, force: true })
     },
   }

@@ -1,9 +1,10 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { startServer, type ServerChild } from './_child.ts'
 
 /** A Postgres server for tests. */
 export interface PostgresServer {
@@ -52,23 +53,12 @@ export async function startPostgres(): Promise<PostgresServer | string> {
     '-c',
     'max_connections=300',
   ]
-  // The shell ends the server when it is told so, or when the process that could tell it is gone.
-  const script = '"$@" & read _ || gone=yes; kill -QUIT $!; wait $!; [ -z "$gone" ] || rm -rf "$PWD"'
   const url = `postgresql://toolwright@${encodeURIComponent(directory)}/postgres`
-  let shell: ChildProcess
+  let child: ServerChild
 
   async function start(): Promise<void> {
-    shell = spawn('sh', ['-c', script, 'sh', join(binaries ?? '', 'postgres'), ...options], {
-      ...asUser,
-      stdio: ['pipe', 'ignore', 'ignore'],
-    })
+    child = startServer([join(binaries ?? '', 'postgres'), ...options], 'QUIT', asUser)
     await accepting(url)
-  }
-
-  async function end(): Promise<void> {
-    const ended = new Promise((resolve) => shell.on('close', resolve))
-    shell.stdin?.write('end\n')
-    await ended
   }
 
   await start()
@@ -76,11 +66,11 @@ export async function startPostgres(): Promise<PostgresServer | string> {
     connectionString: url,
     address: { path: join(directory, '.s.PGSQL.5432') },
     async crash() {
-      await end()
+      await child.end()
       await start()
     },
     async stop() {
-      await end()
+      await child.end()
       rmSync(directory, { recursive: true, force: true })
     },
   }

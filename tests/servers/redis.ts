@@ -1,9 +1,10 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { startServer, type ServerChild } from './_child.ts'
 
 /** A Redis server for tests. */
 export interface RedisServer {
@@ -29,33 +30,22 @@ export async function startRedis(): Promise<RedisServer | string> {
   const socket = join(directory, 'redis.sock')
   const options = ['--port', '0', '--unixsocket', socket, '--dir', directory, '--save', '', '--appendonly', 'yes']
   const durable = [...options, '--appendfsync', 'always', '--maxmemory-policy', 'noeviction']
-  // The shell ends the server when it is told so, or when the process that could tell it is gone.
-  const script = '"$@" & read _ || gone=yes; kill -KILL $!; wait $!; [ -z "$gone" ] || rm -rf "$PWD"'
-  let shell: ChildProcess
+  let child: ServerChild
 
   async function start(): Promise<void> {
-    shell = spawn('sh', ['-c', script, 'sh', 'redis-server', ...durable], {
-      cwd: directory,
-      stdio: ['pipe', 'ignore', 'ignore'],
-    })
+    child = startServer(['redis-server', ...durable], 'KILL', { cwd: directory })
     await accepting(socket)
-  }
-
-  async function end(): Promise<void> {
-    const ended = new Promise((resolve) => shell.on('close', resolve))
-    shell.stdin?.write('end\n')
-    await ended
   }
 
   await start()
   return {
     url: `unix://${socket}`,
     async crash() {
-      await end()
+      await child.end()
       await start()
     },
     async stop() {
-      await end()
+      await child.end()
       rmSync(directory, { recursive: true, force: true })
     },
   }

@@ -1,6 +1,8 @@
 // What a page about a migration says, and what the code of the migration does: the two are held against each other.
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { createExecutor, tool } from 'toolwright'
 import ts from 'typescript'
 import { describe, expect, test, vi } from 'vitest'
@@ -23,7 +25,7 @@ export interface Page {
 }
 
 /** Reads the skill of a migration. */
-export function skillOf(name: string): Page {
+function skillOf(name: string): Page {
   const text = readFileSync(join(root, 'src', 'skills', name, 'SKILL.md'), 'utf8')
   const [, list = ''] = text.split('## What changes\n')
   const [, steps = ''] = text.split('## Steps\n')
@@ -181,6 +183,41 @@ export function describeMigrationPage(
 
     test('has the rows of the page about all libraries', () => {
       expect(movingRows(heading)).toEqual(page.rows)
+    })
+  })
+}
+
+/**
+ * Describes what has changed for the agent of an example, as its page says.
+ *
+ * @param changes A test of each item of the page, by its first words.
+ * @param missing Why the packages of the agents cannot be loaded, if so.
+ */
+export function describeMigratedAgent(
+  name: string,
+  changes: { readonly [words: string]: () => Promise<void> },
+  missing: string | undefined,
+): void {
+  const page = skillOf(name)
+
+  describe.skipIf(missing !== undefined)('what changes, as the page says:', () => {
+    test.each(page.changes)('%s', async (item) => {
+      const [[, change] = []] = Object.entries(changes).filter(([words]) => item.startsWith(words))
+      expect(change, 'it has a test').toBeDefined()
+      await change?.()
+    })
+
+    test('nothing else: each of these tests is of an item', () => {
+      expect(page.changes).toHaveLength(Object.keys(changes).length)
+    })
+  })
+
+  describe.skipIf(missing !== undefined)('the migrated agent', () => {
+    test('has no error of type, nor had the old one', async () => {
+      const compiler = join(root, 'node_modules/typescript7/bin/tsc')
+      const project = join(root, 'tests/examples', name)
+      const checked = promisify(execFile)(process.execPath, [compiler, '-p', project])
+      expect(await checked.catch((error: { stdout: string }) => error.stdout)).toMatchObject({ stdout: '' })
     })
   })
 }

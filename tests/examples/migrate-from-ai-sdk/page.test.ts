@@ -1,19 +1,14 @@
 // The page tells what the migrated agent did, and what has changed by it. Both are held here.
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import process from 'node:process'
-import { promisify } from 'node:util'
 import type { ModelMessage } from 'ai'
 import { createExecutor, tool } from 'toolwright'
 import { aiSdkTools, fromAiSdk } from 'toolwright/frameworks/ai-sdk'
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
 import { framework } from '../../frameworks/_framework.ts'
 import { missing } from '../../frameworks/_installed.ts'
-import { describeMigrationPage, sharedChanges, skillOf } from '../_migration.ts'
+import { describeMigratedAgent, describeMigrationPage, sharedChanges } from '../_migration.ts'
 import { deeds } from './shop.ts'
 
-const page = skillOf('migrate-from-ai-sdk')
 describeMigrationPage('migrate-from-ai-sdk', 'From the AI SDK', {
   // What stands for something else, and what this agent does not have.
   placeholders: ['input', 'options', 'context', 'schema', 'words', 'value', 'strict'],
@@ -114,22 +109,4 @@ const changes: { readonly [words: string]: () => Promise<void> } = {
   ...sharedChanges,
 }
 
-describe.skipIf(missing !== undefined)('what changes, as the page says:', () => {
-  test.each(page.changes)('%s', async (item) => {
-    const [[, change] = []] = Object.entries(changes).filter(([words]) => item.startsWith(words))
-    expect(change, 'it has a test').toBeDefined()
-    await change?.()
-  })
-
-  test('nothing else: each of these tests is of an item', () => {
-    expect(page.changes).toHaveLength(Object.keys(changes).length)
-  })
-})
-
-describe.skipIf(missing !== undefined)('the migrated agent', () => {
-  test('has no error of type, nor had the old one', async () => {
-    const compiler = join(import.meta.dirname, '../../../node_modules/typescript7/bin/tsc')
-    const checked = promisify(execFile)(process.execPath, [compiler, '-p', import.meta.dirname])
-    expect(await checked.catch((error: { stdout: string }) => error.stdout)).toMatchObject({ stdout: '' })
-  })
-})
+describeMigratedAgent('migrate-from-ai-sdk', changes, missing)

@@ -2,8 +2,8 @@
 import prettier from 'prettier'
 import { chart, type Bar, type Theme } from './_chart.ts'
 import { inUnit, type Words } from './_results.ts'
-import { question as questionOf } from './_question.ts'
-import type { BenchSummary, Summary, SummaryTable } from './_summary.ts'
+import { questionOf } from './_question.ts'
+import type { BenchSummary, Summary, SummaryRow, SummaryTable } from './_summary.ts'
 
 /** The end of the line, or the line before the table, that is written here. */
 const mark = '<!-- Written by `npm run bench:report`. -->'
@@ -42,10 +42,7 @@ export async function validatorsPage(page: string, { validation }: Summary): Pro
   if (start < 0) throw new Error(`The page has no line "${mark}".`)
   const tables = ['valid input', 'invalid input', 'from nothing'].map((title) => tableAt(validation, title))
   const names = (tables[0]?.rows ?? []).map(([name]) => name).filter((name) => !name.endsWith('alone'))
-  const cells = names.map((name) => [
-    `\`${name}\``,
-    ...tables.map((of) => of?.rows.find(([other]) => other === name)?.[4]?.toPrecision(2) ?? ''),
-  ])
+  const cells = names.map((name) => [`\`${name}\``, ...tables.map((of) => rowOf(of, name)?.[4]?.toPrecision(2) ?? '')])
   const text = await formatted(table(['', 'valid args', 'invalid args', 'first answer of a process'], cells))
   const rest = page.slice(start + mark.length).replace(/^\s*(?:COSTS\n|(?:\|.*\n)*)/, '')
   return `${page.slice(0, start + mark.length)}\n\n${text}${rest.startsWith('\n') ? '' : '\n'}${rest}`
@@ -72,6 +69,11 @@ function barsOf(of: SummaryTable | undefined, ours: string): Bar[] {
 
 function tableAt(bench: BenchSummary | undefined, title: string): SummaryTable | undefined {
   return bench?.tables.find((one) => one.title.startsWith(title))
+}
+
+/** Returns what was measured of a variant. */
+function rowOf(of: SummaryTable | undefined, name: string): SummaryRow | undefined {
+  return of?.rows.find(([other]) => other === name)
 }
 
 /** The variants whose figures the front page has. */
@@ -119,8 +121,7 @@ function costOfValidators(bench: BenchSummary | undefined): readonly string[] {
   const tables = titles.map((title) => tableAt(bench, title))
   const [valid, , , codeless] = tables
   const names = valid?.rows.map(([name]) => name) ?? []
-  const timeOf = (of: SummaryTable | undefined, name: string): number =>
-    of?.rows.find(([other]) => other === name)?.[1] ?? NaN
+  const timeOf = (of: SummaryTable | undefined, name: string): number => rowOf(of, name)?.[1] ?? NaN
   const cells = names.map((name) => [
     name.includes(' ') ? name : `\`${name}\``,
     ...tables.map((of) => inUnit(timeOf(of, name)) || 'cannot'),
@@ -151,7 +152,7 @@ function costBesideOthers(bench: BenchSummary | undefined): readonly string[] {
   const [idle, real] = ['a call that does nothing', '2 ms of work'].map((title) => tableAt(bench, title))
   const features = bench?.words[0]
   const figure = (of: SummaryTable | undefined, name: string): string => {
-    const [, median = null] = of?.rows.find(([other]) => other === name) ?? []
+    const median = rowOf(of, name)?.[1] ?? null
     return median === null ? '' : inUnit(median)
   }
   const cells = features?.cells.map((line) => [...line, figure(idle, line[0] ?? ''), figure(real, line[0] ?? '')]) ?? []

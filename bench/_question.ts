@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Returns what a bench answers: the first sentence of its file. */
-export function question(name: string): string {
+export function questionOf(name: string): string {
   const source = readFileSync(join(import.meta.dirname, `${name}.ts`), 'utf8')
   const [comment = ''] = /^\/\/ .*(\n\/\/ .*)*/.exec(source) ?? []
   const [sentence = ''] = comment

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { against } from './_against.ts'
-import { question } from './_question.ts'
+import { questionOf } from './_question.ts'
 import type { Summary } from './_summary.ts'
 
 const summary = JSON.parse(readFileSync(join(import.meta.dirname, 'summary.json'), 'utf8')) as Summary
@@ -27,7 +27,7 @@ if (unknown.length > 0) {
   against(values.against, asked.length > 0 ? asked : ['overhead', 'canonical'])
 } else if (asked.length === 0) {
   process.stdout.write('npm run bench <name>, or all:\n\n')
-  for (const name of known) process.stdout.write(`  ${name.padEnd(20)} ${question(name)}\n`)
+  for (const name of known) process.stdout.write(`  ${name.padEnd(20)} ${questionOf(name)}\n`)
   process.stdout.write('\nnpm run bench -- <name> --quick takes fewer rounds, and keeps no figures.\n')
   process.stdout.write('npm run bench -- --against <commit> [name] compares with another commit.\n')
   process.stdout.write('npm run bench:report renders what was measured into the pages.\n')

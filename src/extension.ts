@@ -103,6 +103,8 @@ export {
   timerOption,
 } from './extension/_options.ts'
 export type { OptionCheck, OptionChecks } from './extension/_options.ts'
+export { Known } from './kernel/outcome/known.ts'
+export type { KnownOutcome } from './kernel/outcome/known.ts'
 export { timerLength } from './kernel/call/deadline.ts'
 export { escapeDeceptive } from './kernel/json/deceptive.ts'
 export { reporterOf } from './kernel/reporter.ts'

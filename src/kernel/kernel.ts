@@ -30,6 +30,8 @@ export interface Spool {
   keep(output: EncodedResult | SpooledArtifact | Stream, call: Checked): Promise<Receipt>
   /** Keeps an artifact beside the result of a running call. */
   keepBeside(source: SpoolSource, mediaType: string, call: Received): Promise<StoredArtifact>
+  /** Lists an artifact that is in the store already, as a result of a call. */
+  remember(artifact: SpooledArtifact, handle: string, call: Received): void
   /** Opens the artifacts that validated args name. Returns a copy with them, or an issue for each that cannot be opened. */
   openArtifacts(input: unknown, call: Identified): Promise<Validation>
 }

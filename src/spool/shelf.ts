@@ -56,8 +56,19 @@ export class ArtifactShelf implements Shelf {
     const { Class, mediaType, trusted, toolName } = placement
     const index = new LineIndex()
     const artifact = new Class({ reader, mediaType, handle, trusted, index })
-    const { kind, mediaType: ownMediaType } = artifact
-    const view: Shelved = { handle, kind, mediaType: ownMediaType, byteLength: reader.byteLength, toolName, Class }
+    this.#list(artifact, handle, session, index, toolName)
+    return artifact
+  }
+
+  /** Remembers an artifact that is in the store already, unless it does. */
+  remember(artifact: SpooledArtifact, handle: string, { session, name }: Received): void {
+    if (!this.#remembered.has(handle)) this.#list(artifact, handle, session, new LineIndex(), name)
+  }
+
+  #list(artifact: SpooledArtifact, handle: string, session: string, index: LineIndex, toolName: string): void {
+    const { kind, mediaType, trusted } = artifact
+    const Class = artifact.constructor as ArtifactClass
+    const view: Shelved = { handle, kind, mediaType, byteLength: artifact.byteLength(), toolName, Class }
     this.#remembered.set(handle, { session, trusted, index, view })
     const views = this.#sessions.get(session) ?? new Map<string, Shelved>()
     this.#sessions.set(session, views.set(handle, view))
@@ -65,7 +76,6 @@ export class ArtifactShelf implements Shelf {
       if (this.#remembered.size <= mostRemembered) break
       this.#forget(oldest)
     }
-    return artifact
   }
 
   list(session: string): readonly Shelved[] {

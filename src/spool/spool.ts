@@ -14,6 +14,13 @@ export function openSpool(options: SpoolOptions): Spool {
     shelf,
     keep: (output, call) => keep(output, call, keeping),
     keepBeside: (source, mediaType, call) => keepBeside(source, mediaType, call, keeping),
+    remember(artifact, handle, call) {
+      try {
+        shelf.remember(artifact, handle, call)
+      } catch (error) {
+        report(error) // its class is another's
+      }
+    },
     openArtifacts: async (input, call) => (await loadOnDemand()).openArtifacts(input, call, keeping),
   }
 

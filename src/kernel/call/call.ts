@@ -68,7 +68,7 @@ export interface ToolResult {
   readonly value?: unknown
   /** The args of a tool of type `output`, as its schema returned them. `outputsOf` collects them. */
   readonly output?: unknown
-  /** A policy gave the result. The handler did not run. */
+  /** A policy gave the result, or a middleware knew the outcome. The handler did not run. */
   readonly skipped?: true
   /**
    * Redeems a `waiting` call, once. The holder can approve the call, so it is not enumerable: neither the JSON of the result

@@ -2,15 +2,10 @@ import { content, json } from '../result/content.ts'
 import { copyOfPlain } from '../json/copy.ts'
 import { internals } from '../tool/definition.ts'
 import { drain, isGenerator } from './stream.ts'
-import {
-  ClientToolError,
-  InvalidExecutionTypeError,
-  isToolError,
-  ToolNoHandlerError,
-  type ToolError,
-} from '../errors.ts'
+import { ClientToolError, InvalidExecutionTypeError, isToolError, ToolNoHandlerError } from '../errors.ts'
 import { emitProgress } from '../call/emit.ts'
 import { downstream, returnedFailure } from '../outcome/failure.ts'
+import { isKnown } from '../outcome/known.ts'
 import { stamp, toldInput, type Confirmed, type Ran } from '../call/parcel.ts'
 import { timerLength } from '../call/deadline.ts'
 import { Wait } from '../call/wait.ts'
@@ -114,10 +109,10 @@ function failing(confirmed: Confirmed, isOfMiddleware?: true): (thrown: unknown)
   }
 }
 
-/** Makes the error of the call. Middleware also passes on those of the package, such as the handler's. */
-function errorOf(thrown: unknown, { deadline, tool }: Confirmed, isOfMiddleware = false): ToolError {
+/** Makes the error of the call. Middleware also passes on those of the package, such as the handler's, and a known outcome. */
+function errorOf(thrown: unknown, { deadline, tool }: Confirmed, isOfMiddleware = false): object {
   deadline.check()
-  return isOfMiddleware && isToolError(thrown) ? thrown : downstream(tool.name, thrown)
+  return isOfMiddleware && (isToolError(thrown) || isKnown(thrown)) ? thrown : downstream(tool.name, thrown)
 }
 
 /** Whether a runner asks a client. While the client thinks, the call takes no slot and no time. */

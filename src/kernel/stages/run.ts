@@ -2,6 +2,7 @@ import { emit, eventOf, isWatched, recordEvent, publish } from '../call/emit.ts'
 import { type Confirmed, type Ran, stamp } from '../call/parcel.ts'
 import { asksClient, resultWithoutRun, wrap } from '../run/handler.ts'
 import type { Kernel } from '../kernel.ts'
+import { knownOutcome } from '../outcome/known.ts'
 import { isThenable } from '../json/thenable.ts'
 
 type StartWait = Promise<void> | undefined
@@ -31,7 +32,7 @@ export function run(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
   try {
     ran = isFree ? start(confirmed, kernel) : afterWaits(confirmed, kernel, [slot, gate])
   } catch (error) {
-    end(true)
+    end(isFailure(error))
     throw error
   }
   if (!isThenable(ran)) {
@@ -44,10 +45,15 @@ export function run(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
       return later
     },
     (thrown: unknown) => {
-      end(true)
+      end(isFailure(thrown))
       throw thrown
     },
   )
+}
+
+/** Whether what was thrown is no outcome that is known to be `ok`. */
+function isFailure(thrown: unknown): boolean {
+  return knownOutcome(thrown)?.status !== 'ok'
 }
 
 async function afterWaits(confirmed: Confirmed, kernel: Kernel, waits: readonly StartWait[]): Promise<Ran> {

@@ -1,5 +1,6 @@
 import type { ToolResult } from '../call/call.ts'
 import { isWatched } from '../call/emit.ts'
+import { knownOutcome, knownResult } from '../outcome/known.ts'
 import { failed, success } from '../outcome/result.ts'
 import type { Received, Spooled } from '../call/parcel.ts'
 import { Wait } from '../call/wait.ts'
@@ -24,6 +25,8 @@ export function settle(spooled: Spooled, kernel: Kernel): Result {
 export function settleEarly(received: Received, kernel: Kernel, thrown: unknown): Result {
   return leave(received, kernel, () => {
     try {
+      const outcome = knownOutcome(thrown)
+      if (outcome !== undefined) return published(received, kernel, knownResult(received, kernel, outcome))
       const isTaken = received.resumption?.taken !== undefined
       const wait = thrown instanceof Wait ? thrown : isTaken && kernel.recorder?.queue.waitAgain(received, thrown)
       if (wait) return beginWait(received, kernel, wait)

@@ -15,7 +15,12 @@ const leaves = globSync(['src/*/**/*.ts', 'validators/**/*.ts'], {
 })
 
 // What the `imports` map points at has to be an entry too, private or not.
-const behindTheImportsMap = ['validators/json-schema/_engine.ts', 'src/on-demand.ts', 'src/mcp/server/_listen.ts']
+const behindTheImportsMap = [
+  'validators/json-schema/_engine.ts',
+  'src/on-demand.ts',
+  'src/kernel/shapes.ts',
+  'src/mcp/server/_listen.ts',
+]
 
 // Private entries. A bundler takes a chunk as a whole, so what programs use apart has to be built apart. Each costs Node a file
 // or two more to load.
@@ -29,7 +34,7 @@ const recordsWithExecutor: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'records with the executor',
   setup(build) {
     const executor = join(import.meta.dirname, 'src', 'kernel', 'executor.ts')
-    build.onLoad({ filter: /[\\/]src[\\/](?:records[\\/]index|on-demand)\.ts$/ }, ({ path }) => ({
+    build.onLoad({ filter: /[\\/]src[\\/](?:records[\\/]index|kernel[\\/]shapes|on-demand)\.ts$/ }, ({ path }) => ({
       contents: `import { createExecutor as _ } from ${JSON.stringify(executor)};${readFileSync(path, 'utf8')}`,
       loader: 'ts',
     }))

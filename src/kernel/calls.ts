@@ -1,19 +1,9 @@
-import { type ToolResult, idOf, optionsOf } from './call/call.ts'
+import { idOf, optionsOf } from './call/call.ts'
 import type { RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
-import type { Resumption } from './call/parcel.ts'
-import type { WaitingCall } from './call/wait.ts'
 import type { ExecutorCalls, RecordedCalls } from './calls-types.ts'
 import { InvalidConfigurationError, JournalError } from './errors.ts'
 import type { Kernel } from './kernel.ts'
-import type { CallOptions } from './call/context-types.ts'
-import type { WaitKeeper } from './recorder.ts'
-
-/** What redeems a token and resumes its call. */
-export type Resume = <None extends undefined>(
-  token: string | WaitingCall,
-  redeem: () => Promise<Resumption | None>,
-  options: Pick<CallOptions, 'signal'>,
-) => Promise<ToolResult | None>
+import type { Resume, WaitKeeper } from './recorder.ts'
 
 export class Calls implements ExecutorCalls {
   readonly #kernel: Kernel

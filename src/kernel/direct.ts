@@ -1,3 +1,4 @@
+import { keepShapes } from '#shapes'
 import { callIdOf, canonicalize } from './json/canonical.ts'
 import type { SpooledArtifact } from './result/artifact.ts'
 import { unmarked } from './result/content.ts'
@@ -16,7 +17,6 @@ import type { Kernel } from './kernel.ts'
 import type { Observer } from './call/events.ts'
 import { check, validateOutput } from './stages/check.ts'
 import { invalidOutput } from './schema/validator.ts'
-import { keepShapes } from './shapes.ts'
 import { stampTool } from './stages/resolve.ts'
 import { validate, validateArgs } from './stages/validate.ts'
 

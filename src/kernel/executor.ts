@@ -1,6 +1,7 @@
 import { Alarms } from '#clock'
+import { keepShapes } from '#shapes'
 import { amount, assemble, closeExtensions, loadOnDemand, type ExecutorOptions } from './assemble.ts'
-import { Calls, type Resume } from './calls.ts'
+import { Calls } from './calls.ts'
 import type { ExecutorCalls } from './calls-types.ts'
 import type { Caller, CallOptions } from './call/context-types.ts'
 import type { Extension, Policy } from './ports.ts'
@@ -19,12 +20,11 @@ import type { Received, Resumption } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
 import { execute, executeOnce } from './pipeline.ts'
 import { policiesKey } from './run/policies.ts'
-import { keepShapes } from './shapes.ts'
 import { asyncDispose, streamEvents } from './run/stream.ts'
 import { invocationOf } from './call/wait.ts'
 import type { Evaluation, Invocable, InvokeResult, ToolExecutor, TurnOptions } from './executor-types.ts'
-import { Queue } from './queue.ts'
 import type { ExecutorQueue } from './queue-types.ts'
+import type { Resume } from './recorder.ts'
 import type { ToolRegistry } from './tool/registry.ts'
 
 /** What the executor itself adds to a call. */
@@ -49,7 +49,7 @@ class Executor implements ToolExecutor {
   #ended: AbortController | undefined
   #closing: Promise<void> | undefined
   #calls: Calls | undefined
-  #queue: Queue | undefined
+  #queue: ExecutorQueue | undefined
 
   constructor(options: ExecutorOptions) {
     const { kernel, registry } = assemble(options, () => this.#owner)
@@ -153,7 +153,12 @@ class Executor implements ToolExecutor {
   }
 
   get queue(): ExecutorQueue {
-    return (this.#queue ??= new Queue(this.#kernel.recorder, this.#resume))
+    const { recorder } = this.#kernel
+    if (recorder === undefined) {
+      const words = 'No call waits for a worker without a journal: give the executor one in `use`.'
+      throw new InvalidConfigurationError(words)
+    }
+    return (this.#queue ??= recorder.queueFor(this.#resume))
   }
 
   tools(caller: Caller = 'model', session: string = this.#session ?? ''): ToolDefinition[] {

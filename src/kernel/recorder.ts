@@ -1,10 +1,11 @@
 import type { ToolResult } from './call/call.ts'
+import type { CallOptions } from './call/context-types.ts'
 import type { Bodies, ToolEvent } from './call/events.ts'
 import type { Received, Resumption } from './call/parcel.ts'
 import type { RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot, WaitRecord } from './call/record.ts'
 import type { ResumableCall, Wait, WaitingCall } from './call/wait.ts'
 import type { DecideOptions, RecordedCalls, RespondOptions } from './calls-types.ts'
-import type { CallQueue, RunOptions } from './queue-types.ts'
+import type { CallQueue, ExecutorQueue, RunOptions } from './queue-types.ts'
 import type { SpooledArtifact } from './result/artifact.ts'
 
 /** The outcome of a call, for a recorder. */
@@ -28,6 +29,13 @@ export interface Answers {
   /** Redeems the token of a call that waits for a client. */
   respond(token: string | WaitingCall, value: unknown, options: RespondOptions): Promise<Resumption>
 }
+
+/** Redeems a token and resumes its call. */
+export type Resume = <None extends undefined>(
+  token: string | WaitingCall,
+  redeem: () => Promise<Resumption | None>,
+  options: Pick<CallOptions, 'signal'>,
+) => Promise<ToolResult | None>
 
 /** Keeps the records of one executor's calls. `records(journal)` of `toolwright/records` makes one for any journal. */
 export interface Recorder {
@@ -66,6 +74,8 @@ export interface Recorder {
   readonly answers: Answers
   readonly calls: RecorderCalls
   readonly queue: WorkQueue
+  /** Returns the calls that wait for a worker as an executor shows them, which resumes them. */
+  queueFor(resume: Resume): ExecutorQueue
   /** Closes the calls that dead executors left unfinished. */
   recover(options: RecoverOptions): Promise<Recovery>
   /** Stops the recorder. It writes nothing more. */

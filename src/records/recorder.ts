@@ -9,7 +9,8 @@ import type { ToolEvent } from '../kernel/call/events.ts'
 import type { ToolResult } from '../kernel/call/call.ts'
 import { SealedError } from '../kernel/errors.ts'
 import { duplicate } from '../kernel/outcome/failure.ts'
-import type { Answers, BeginningWait, Recorder, Settlement } from '../kernel/recorder.ts'
+import type { ExecutorQueue } from '../kernel/queue-types.ts'
+import type { Answers, BeginningWait, Recorder, Resume, Settlement } from '../kernel/recorder.ts'
 import { KeptAnswers } from './answers.ts'
 import { beginningOf } from './beginning.ts'
 import { Cancellations } from './cancellations.ts'
@@ -17,6 +18,7 @@ import { SettlementChain } from './chain.ts'
 import { tellDropped } from './close.ts'
 import { begun, fold, foldEvent, remark, type OpenRecord } from './fold.ts'
 import { JournalCalls } from './calls.ts'
+import { QueueOfExecutor } from './executor-queue.ts'
 import { JournalQueue } from './queue.ts'
 import { awaitJournal, journalErrorOf, listJournal } from './journal-timeout.ts'
 import type { Fence, FoundRecord, Journal, ListedRecord, RecordQuery } from './journal.ts'
@@ -200,6 +202,10 @@ export class JournalRecorder implements Recorder {
     const live = call?.recording?.record // it has no result: from the settlement on, only the journal is right
     const record = live && !isSettled(live.state) ? live : (await this.read(invocationId))?.record
     return record && snapshotOf(record)
+  }
+
+  queueFor(resume: Resume): ExecutorQueue {
+    return new QueueOfExecutor(this.queue, resume)
   }
 
   recover(options: RecoverOptions): Promise<Recovery> {

@@ -1,20 +1,14 @@
-import { idOf } from './call/call.ts'
-import type { Resume } from './calls.ts'
-import { InvalidConfigurationError } from './errors.ts'
-import type { Recorder, WorkQueue } from './recorder.ts'
-import type { Bus, ExecutorQueue } from './queue-types.ts'
+import { idOf } from '../kernel/call/call.ts'
+import type { Bus, ExecutorQueue } from '../kernel/queue-types.ts'
+import type { Resume, WorkQueue } from '../kernel/recorder.ts'
 
-export class Queue implements ExecutorQueue {
+/** The calls in the records that wait for a worker, as an executor shows them. */
+export class QueueOfExecutor implements ExecutorQueue {
   readonly #queue: WorkQueue
   readonly #resume: Resume
 
-  /** @throws `E_INVALID_CONFIGURATION` without a recorder. */
-  constructor(recorder: Recorder | undefined, resume: Resume) {
-    if (recorder === undefined) {
-      const words = 'No call waits for a worker without a journal: give the executor one in `use`.'
-      throw new InvalidConfigurationError(words)
-    }
-    this.#queue = recorder.queue
+  constructor(queue: WorkQueue, resume: Resume) {
+    this.#queue = queue
     this.#resume = resume
   }
 

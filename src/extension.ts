@@ -58,6 +58,7 @@ export type {
   AudioBlock,
   ImageBlock,
   JsonBlock,
+  MarkedBytes,
   MarkedContent,
   MarkedJson,
   ResourceBlock,

@@ -33,7 +33,7 @@ export { canonicalize, computeCallId } from './kernel/json/canonical.ts'
 export { parseJson } from './kernel/json/parse.ts'
 
 // Results
-export { content, json, shown } from './kernel/result/content.ts'
+export { bytes, content, json, shown } from './kernel/result/content.ts'
 export type { ContentBlock } from './kernel/result/content.ts'
 export { SpooledArtifact } from './kernel/result/artifact.ts'
 export { BinaryArtifact, JsonArtifact, TextArtifact } from './kernel/result/kinds.ts'

@@ -18,7 +18,8 @@ export function byteQueries({ limits }: QueryOptions): Readonly<Record<string, O
         end: integerField(0, 'The byte before which to stop. Default: 256 more than start'),
         encoding: { enum: ['hex', 'base64'], description: 'How to write them. Default: hex' },
       }),
-      answer: (artifact, input: BytesInput) => bytes(artifact, input, new AnswerPage(limits).left, limits.lines),
+      answer: (artifact, input: BytesInput) =>
+        storedByteRange(artifact, input, new AnswerPage(limits).left, limits.lines),
     },
   }
 }
@@ -49,7 +50,12 @@ interface BytesInput {
   readonly encoding?: string
 }
 
-async function bytes(artifact: SpooledArtifact, input: BytesInput, room: number, lines: number): Promise<string> {
+async function storedByteRange(
+  artifact: SpooledArtifact,
+  input: BytesInput,
+  room: number,
+  lines: number,
+): Promise<string> {
   const { start = 0, end = start + 256, encoding = 'hex' } = input
   const size = artifact.byteLength()
   const wanted = Math.max(0, Math.min(end, size) - start)

@@ -70,9 +70,7 @@ const mostInIssues = 65_536
 
 /**
  * The base of every error that the kernel throws or settles a call with. Each `code` has a subclass.
- *
- * `message` has at most 8,192 characters. A longer one becomes the `cause`, if no other cause was given. There are at most 100
- * `issues`, and one more that says how many were left out.
+ * `message` has at most 8,192 characters; a longer one becomes the `cause`, if no other was given. `issues` are at most 101.
  */
 export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
   static readonly code: ErrorCode = 'E_INTERNAL'
@@ -271,25 +269,27 @@ export class ToolDeniedError extends ToolError<'E_TOOL_DENIED'> {
 }
 
 /**
- * A handler throws it to report a failure, and what the model could do next.
- *
- * A returned `{ ok: false, error }`, optionally with `recommendations` and `note`, means the same. An object with any other
- * member is a result.
+ * A handler throws it to report a failure, and what the model could do next. A returned
+ * `{ ok: false, error }`, optionally with `recommendations` and `note`, means the same. With another member it is a result.
  */
 export class ToolFailure extends Error {
   readonly recommendations: readonly string[]
   readonly retryable: boolean
-
+  readonly category?: ErrorCategory
+  readonly effect?: 'none' | 'completed'
   /**
    * @param message What went wrong, for the model to read.
-   * @param details `recommendations`: what to try next, one sentence each; `retryable`: whether the same call may succeed later (default `false`).
+   * @param details `recommendations`: what to try next, one sentence each; `retryable`: whether the same call may succeed later (default `false`);
+   *   `category` (default `application`); `effect`: what the handler knows of the side effect of this attempt (default: unknown).
    */
-  constructor(message: string, details: { recommendations?: readonly string[]; retryable?: boolean } = {}) {
+  constructor(message: string, details: Partial<Omit<ToolFailure, keyof Error>> = {}) {
     super(message)
     Object.defineProperty(this, 'name', { value: 'ToolFailure', configurable: true, writable: true })
     Object.defineProperty(this, failureBrand, { value: this })
     this.recommendations = Array.isArray(details.recommendations) ? details.recommendations.map(String) : []
     this.retryable = details.retryable ?? false
+    if (details.category !== undefined) this.category = details.category
+    if (details.effect !== undefined) this.effect = details.effect
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {

@@ -1,5 +1,5 @@
 import { SpooledArtifact, type ArtifactClass } from '../kernel/result/artifact.ts'
-import { BinaryArtifact, JsonArtifact, TextArtifact } from '../kernel/result/kinds.ts'
+import { classOfMediaType } from '../kernel/result/kinds.ts'
 import { ArtifactError, isToolError } from '../kernel/errors.ts'
 import { errorWords } from '../kernel/outcome/failure.ts'
 import { LineIndex } from './lines.ts'
@@ -106,16 +106,4 @@ export class ArtifactShelf implements Shelf {
     const { trusted, index, view } = remembered
     return new view.Class({ reader, mediaType: view.mediaType, handle, trusted, index })
   }
-}
-
-/** Returns the class for a media type: one of `classes`, else JSON, text or bytes. */
-export function classOfMediaType(mediaType: string | undefined, classes: readonly ArtifactClass[] = []): ArtifactClass {
-  const essence = mediaType?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
-  const own = classes.find((Class) => {
-    const { kind, mediaType: ownMediaType, mediaTypes } = Class as unknown as typeof SpooledArtifact
-    return kind !== SpooledArtifact.kind && (mediaTypes ?? [ownMediaType]).includes(essence)
-  })
-  if (own !== undefined) return own
-  if (essence === JsonArtifact.mediaType || essence.endsWith('+json')) return JsonArtifact
-  return essence.startsWith('text/') ? TextArtifact : BinaryArtifact
 }

@@ -1,16 +1,16 @@
-import type { ArtifactClass, SpooledArtifact } from '../kernel/result/artifact.ts'
+import { MemoryReader, type ArtifactClass, type SpooledArtifact } from '../kernel/result/artifact.ts'
 import { isArtifact } from '../kernel/result/brand.ts'
 import { isStream, type Stream } from '../kernel/run/stream.ts'
-import { BinaryArtifact, chosenClass, JsonArtifact } from '../kernel/result/kinds.ts'
+import { BinaryArtifact, chosenClass, classOfMediaType, JsonArtifact } from '../kernel/result/kinds.ts'
 import { isOf } from './argument.ts'
-import { content, type ContentBlock } from '../kernel/result/content.ts'
+import { content, markedMediaType, type ContentBlock } from '../kernel/result/content.ts'
 import { openStream, type OpenStream } from './stream.ts'
 import { ArtifactError, isToolError } from '../kernel/errors.ts'
 import { errorWords } from '../kernel/outcome/failure.ts'
 import { stageFields, type Checked, type Received } from '../kernel/call/parcel.ts'
 import type { SpoolSource, StoredArtifact } from '../kernel/result/store.ts'
 import { previewLength, previewOf } from './preview.ts'
-import { classOfMediaType, type ArtifactShelf } from './shelf.ts'
+import type { ArtifactShelf } from './shelf.ts'
 import {
   encodeFor,
   encodeResult,
@@ -80,6 +80,7 @@ async function keepApart(encoded: EncodedResult, checked: Checked, keeping: Keep
 async function keepStream(stream: Stream, checked: Checked, keeping: Keeping): Promise<Receipt> {
   const { deadline, tool } = checked
   const inlineLimit = shownLimit(checked, keeping.inlineLimit)
+  const mediaType = markedMediaType(stream)
   let open: OpenStream | undefined
   const pieces: Uint8Array[] = []
   let length = 0
@@ -89,21 +90,32 @@ async function keepStream(stream: Stream, checked: Checked, keeping: Keeping): P
       const piece = await deadline.within(open.next())
       if (piece.done === true) {
         const bytes = joinedBytes(pieces, length)
+        if (mediaType !== undefined) return await keepTyped(bytes, mediaType, checked, keeping)
         return keepSmall(encodeFor(checked, open.isText ? new TextDecoder().decode(bytes) : bytes), checked)
       }
       pieces.push(new Uint8Array(piece.value)) // the stream may reuse its buffer
       length += piece.value.byteLength
     }
-    const { Class } = encodeResult(open.isText ? '' : new Uint8Array())
+    const { Class: usual } = encodeResult(open.isText ? '' : new Uint8Array())
+    const Class = chosenClass(tool.artifact, mediaType === undefined ? usual : classOfMediaType(mediaType))
     const start = joinedBytes(pieces, length)
     const isShown = open.isText && tool.secrets.length === 0 // secrets cannot be masked in a stream
-    const description = { Class: chosenClass(tool.artifact, Class), start: isShown ? start : undefined }
+    const description = { Class, mediaType, start: isShown ? start : undefined }
     return await store(restOfStream(start, open, deadline), description, checked, keeping)
   } catch (cause) {
     open?.close()
     deadline.check()
     throw notStored(cause)
   }
+}
+
+/** Keeps few bytes of a media type. Of what is not shown, the model gets at least a handle. */
+async function keepTyped(bytes: Uint8Array, mediaType: string, checked: Checked, keeping: Keeping): Promise<Receipt> {
+  const { artifact, trusted } = checked.tool
+  const Class = chosenClass(artifact, classOfMediaType(mediaType))
+  const small = new Class({ reader: new MemoryReader(bytes), mediaType, trusted })
+  if (isOf(small, BinaryArtifact)) return store(bytes, { Class, mediaType }, checked, keeping)
+  return keepArtifact(small, checked, keeping)
 }
 
 /** Keeps an artifact that the handler made: unchanged if it is small or stored already. */

@@ -90,6 +90,8 @@ export interface Received extends Reception {
   redactor: Redactor | undefined
   /** The side effect so far. */
   effect: SideEffect
+  /** The side effect before the last start of the handler. */
+  effectBefore: SideEffect
   /** How often the handler was started. */
   attempts: number
   /** The index of the call among those in flight; `InFlight` sets it. */
@@ -146,6 +148,7 @@ export class Parcel {
   context!: ToolContext
   redactor: Redactor | undefined = undefined
   effect: SideEffect = 'none'
+  effectBefore: SideEffect = 'none'
   attempts = 0
   place = -1
   isRunning = false

@@ -76,6 +76,16 @@ export function downstream(toolName: string, thrown: unknown): ToolDownstreamErr
   }
 }
 
+/** Returns the side effect that a handler's `ToolFailure` tells of, if it does. */
+export function failureEffect(thrown: unknown): ToolFailure['effect'] {
+  try {
+    const effect = thrown instanceof ToolFailure ? thrown.effect : undefined
+    return effect === 'none' || effect === 'completed' ? effect : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** Returns the failure in a result of exactly the form `{ ok: false, error, recommendations?, note? }`. */
 export function returnedFailure(value: unknown): ToolFailure | undefined {
   if (typeof value !== 'object' || value === null || (value as { ok?: unknown }).ok !== false) return undefined
@@ -101,6 +111,7 @@ export function categoryOf(thrown: unknown): ErrorCategory {
   try {
     if (isToolError(thrown)) return thrown.category
     if (typeof thrown !== 'object' || thrown === null) return 'unknown'
+    if (thrown instanceof ToolFailure && thrown.category !== undefined) return thrown.category
     const { status, statusCode, name } = thrown as Record<string, unknown>
     const http = status ?? statusCode
     if (isOfNetwork(thrown)) return 'network'

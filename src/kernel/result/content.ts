@@ -1,4 +1,5 @@
 import { InvalidToolResultError } from '../errors.ts'
+import type { SpoolSource } from './store.ts'
 
 /** Text for the model to read. */
 export interface TextBlock {
@@ -60,6 +61,8 @@ export type ContentBlock = TextBlock | JsonBlock | ImageBlock | AudioBlock | Res
 const blocksMark: unique symbol = Symbol.for('toolwright.content') as never
 const valueMark: unique symbol = Symbol.for('toolwright.json') as never
 
+const mediaTypeMark: unique symbol = Symbol.for('toolwright.bytes') as never
+
 /** A handler's result that is marked as content blocks. */
 export interface MarkedContent {
   readonly [blocksMark]: readonly ContentBlock[]
@@ -98,6 +101,37 @@ export function content(blocks: readonly ContentBlock[]): MarkedContent {
  */
 export function json<Value>(value: Value): MarkedJson<Value> {
   return { [valueMark]: value }
+}
+
+/** A handler's result that is marked as bytes of a media type. */
+export interface MarkedBytes extends AsyncIterable<string | Uint8Array> {
+  readonly [mediaTypeMark]: string
+}
+
+/**
+ * Marks a handler's result as bytes of a media type, which chooses the class of the artifact. What is no text and no JSON is
+ * kept in the store, however small it is, so that other tools can take its handle.
+ *
+ * @param source Text, bytes, or a stream of bytes, which is never whole in memory.
+ * @param described `mediaType`: such as `application/pdf`.
+ * @example
+ * ```ts
+ * import { bytes } from 'toolwright'
+ *
+ * const handler = () => bytes('id,name\n1,Ada\n', { mediaType: 'text/csv' })
+ * ```
+ */
+export function bytes(source: SpoolSource, { mediaType }: { readonly mediaType: string }): MarkedBytes {
+  const isWhole = typeof source === 'string' || source instanceof Uint8Array
+  const whole = async function* (): AsyncGenerator<string | Uint8Array, void, undefined> {
+    if (isWhole) yield source
+  }
+  return { [mediaTypeMark]: mediaType, [Symbol.asyncIterator]: isWhole ? whole : () => source[Symbol.asyncIterator]() }
+}
+
+/** Returns the media type that `bytes` marked a stream with. */
+export function markedMediaType(stream: object): string | undefined {
+  return (stream as Partial<MarkedBytes>)[mediaTypeMark]
 }
 
 /**

@@ -86,6 +86,18 @@ export class BinaryArtifact extends SpooledArtifact {
   static override readonly kind: string = 'binary'
 }
 
+/** Returns the class for a media type: one of `classes`, else JSON, text or bytes. */
+export function classOfMediaType(mediaType: string | undefined, classes: readonly ArtifactClass[] = []): ArtifactClass {
+  const essence = mediaType?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  const own = classes.find((Class) => {
+    const { kind, mediaType: ownMediaType, mediaTypes } = Class as unknown as typeof SpooledArtifact
+    return kind !== SpooledArtifact.kind && (mediaTypes ?? [ownMediaType]).includes(essence)
+  })
+  if (own !== undefined) return own
+  if (essence === JsonArtifact.mediaType || essence.endsWith('+json')) return JsonArtifact
+  return essence.startsWith('text/') ? TextArtifact : BinaryArtifact
+}
+
 /**
  * Returns the subclass that the `artifact` option of a tool names, else the one that the result suggests.
  *

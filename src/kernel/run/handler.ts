@@ -4,7 +4,7 @@ import { internals } from '../tool/definition.ts'
 import { drain, isGenerator } from './stream.ts'
 import { ClientToolError, InvalidExecutionTypeError, isToolError, ToolNoHandlerError } from '../errors.ts'
 import { emitProgress } from '../call/emit.ts'
-import { downstream, returnedFailure } from '../outcome/failure.ts'
+import { downstream, failureEffect, returnedFailure } from '../outcome/failure.ts'
 import { isKnown } from '../outcome/known.ts'
 import { stamp, toldInput, type Confirmed, type Ran } from '../call/parcel.ts'
 import { timerLength } from '../call/deadline.ts'
@@ -51,6 +51,7 @@ export function runHandler(confirmed: Confirmed, input: unknown, kernel: RunCont
   confirmed.deadline.check()
   stamp(confirmed, 'input', input) // a middleware may have replaced it
   const work = workOf(confirmed, input, kernel)
+  confirmed.effectBefore = confirmed.effect
   if (hasEffect(confirmed)) confirmed.effect = 'unknown'
   confirmed.attempts++
   if (confirmed.attempts === 1) return invoke(confirmed, work, kernel)
@@ -110,9 +111,16 @@ function failing(confirmed: Confirmed, isOfMiddleware?: true): (thrown: unknown)
 }
 
 /** Makes the error of the call. Middleware also passes on those of the package, such as the handler's, and a known outcome. */
-function errorOf(thrown: unknown, { deadline, tool }: Confirmed, isOfMiddleware = false): object {
+function errorOf(thrown: unknown, confirmed: Confirmed, isOfMiddleware = false): object {
+  const { deadline, tool } = confirmed
   deadline.check()
-  return isOfMiddleware && (isToolError(thrown) || isKnown(thrown)) ? thrown : downstream(tool.name, thrown)
+  if (isOfMiddleware) return isToolError(thrown) || isKnown(thrown) ? thrown : downstream(tool.name, thrown)
+  const effect = failureEffect(thrown)
+  // The application's own handler is believed, but an earlier attempt may have had an effect.
+  if (effect !== undefined && tool.type !== 'mcp' && hasEffect(confirmed)) {
+    confirmed.effect = effect === 'none' ? confirmed.effectBefore : effect
+  }
+  return downstream(tool.name, thrown)
 }
 
 /** Whether a runner asks a client. While the client thinks, the call takes no slot and no time. */

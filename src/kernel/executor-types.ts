@@ -29,6 +29,13 @@ export interface TurnOptions extends Omit<CallOptions, 'invocationId'> {
 /** The events of a name; of `'*'` all. */
 export type EventNamed<Name extends ToolEventName | '*'> = Name extends ToolEventName ? ToolEventOf<Name> : ToolEvent
 
+/** What `on` calls: as an observer, for the events of one name. */
+type ListenerOf<Name extends ToolEventName | '*'> = (
+  event: EventNamed<Name>,
+  tool?: ToolDefinition,
+  result?: ToolResult,
+) => void
+
 /** What would become of a call before it runs. */
 export interface Evaluation extends Partial<Omit<Question, 'input'>> {
   /**
@@ -131,7 +138,7 @@ export interface ToolExecutor extends AsyncDisposable {
    * @throws `E_INVALID_CONFIGURATION` if there is no event of this name.
    */
   on(name: 'tools:changed', listener: () => void): () => void
-  on<Name extends ToolEventName | '*'>(name: Name, listener: (event: EventNamed<Name>) => void): () => void
+  on<Name extends ToolEventName | '*'>(name: Name, listener: ListenerOf<Name>): () => void
   /** The calls that wait, run or have settled: lists them, answers them, ends them. */
   readonly calls: ExecutorCalls
   /**

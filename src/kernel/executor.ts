@@ -135,8 +135,8 @@ class Executor implements ToolExecutor {
   on(name: string, listener: Observer | (() => void)): () => void {
     if (name === 'tools:changed') return this.#onToolsChange(listener as () => void)
     requireEventName(name)
-    const watcher: Observer = (event) => {
-      if (name === '*' || event.event === name) return listener(event)
+    const watcher: Observer = (event, tool, result) => {
+      if (name === '*' || event.event === name) return listener(event, tool, result)
     }
     this.#kernel.watchers.add(watcher)
     return () => void this.#kernel.watchers.delete(watcher)

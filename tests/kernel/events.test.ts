@@ -1,4 +1,5 @@
-import { createExecutor, type ToolDefinition, type ToolEvent } from 'toolwright'
+import { createExecutor, type ToolDefinition, type ToolEvent, type ToolResult } from 'toolwright'
+import type { Observer } from 'toolwright/extension'
 import { describe, expect, test } from 'vitest'
 import { heard, hostile, names, never, outcome, sink, soon, turn, work } from './_calls.ts'
 
@@ -46,6 +47,30 @@ describe('the events of a call', () => {
       'call:received undefined',
       'call:settled undefined',
     ])
+  })
+
+  test('end with the result that the caller gets, for observers and listeners, and none of them has it before', async () => {
+    const pay = work('pay', () => 'paid', { requiresConfirmation: true })
+    const fails = work('fails', () => Promise.reject(new Error('no')))
+    const observed: [string, ToolResult | undefined][] = []
+    const listened: typeof observed = []
+    const observers: Observer[] = [({ event }, _tool, result) => void observed.push([event, result])]
+    const executor = createExecutor({ tools: [busy, fails, pay], use: [{ observers }] })
+    executor.on('*', ({ event }, _tool, result) => void listened.push([event, result]))
+    const named: unknown[] = []
+    executor.on('call:settled', (_event, tool, result) => void named.push([tool?.name, result]))
+    const results = [
+      await executor.execute({ name: 'busy' }),
+      await executor.execute({ name: 'fails' }),
+      await executor.execute({ name: 'unheard_of' }),
+    ]
+    const { token = '' } = await executor.execute({ name: 'pay' })
+    results.push(await executor.calls.decide(token, 'allow'))
+    const settled = observed.filter(([, result]) => result !== undefined)
+    expect(settled.map(([event]) => event)).toEqual(Array(4).fill('call:settled'))
+    for (const [index, result] of results.entries()) expect(settled[index]?.[1]).toBe(result)
+    expect(listened).toEqual(observed)
+    expect(named).toEqual(results.map((result, index) => [['busy', 'fails', undefined, 'pay'][index], result]))
   })
 
   test('are the same for every way to hear them', async () => {

@@ -401,10 +401,13 @@ describe.each(faults.filter(([title]) => !title.includes('nonsense')))('a journa
     const use = [failing('write', ({ state }) => state === 'COMPLETED', fault)]
     const executor = createExecutor({ tools: [work('t', () => 'x'.repeat(50_000))], use, timeout: 0 })
     const events = heard(executor)
+    const observed: unknown[] = []
+    executor.on('call:settled', (_event, _tool, final) => void observed.push(final))
     const running = executor.execute({ name: 't' })
     await vi.advanceTimersByTimeAsync(70_000)
     const result = await running
     expect(outcome(result)).toBe(title.startsWith('answers') ? 'error completed E_SEALED' : 'error completed E_JOURNAL')
+    expect(observed).toEqual([result])
     expect(result.error?.retryable).toBe(false)
     expect(text(result)).not.toContain('/secret/path')
     expect(result.artifact?.byteLength()).toBe(50_000)

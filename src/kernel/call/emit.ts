@@ -3,8 +3,7 @@ import { copyOf } from '../json/copy.ts'
 import { bounded } from '../json/json-text.ts'
 import { shortened } from '../json/shortened.ts'
 import { isThenable, unawaited } from '../json/thenable.ts'
-import type { ToolDefinition } from '../tool/definition.ts'
-import { toldId } from './call.ts'
+import { toldId, type ToolResult } from './call.ts'
 import type { ToolEventName, Bodies, ToolEvent, Observer } from './events.ts'
 import { type Received, stageFields } from './parcel.ts'
 import type { Redactor } from './redactor.ts'
@@ -130,15 +129,20 @@ const shielded: Partial<Record<ToolEventName, 'args' | 'input'>> = {
 }
 
 /** Emits an event to all observers. */
-export function publish(event: ToolEvent, parcel: Received | undefined, targets: EventTargets): void {
+export function publish(
+  event: ToolEvent,
+  parcel: Received | undefined,
+  targets: EventTargets,
+  result?: ToolResult,
+): void {
   const tool = parcel === undefined ? undefined : stageFields(parcel).tool
-  for (const watcher of targets.watchers) notify(watcher, event, tool, targets)
-  if (parcel?.watcher !== undefined) notify(parcel.watcher, event, tool, targets)
+  for (const watcher of targets.watchers) notify(watcher, targets, event, tool, result)
+  if (parcel?.watcher !== undefined) notify(parcel.watcher, targets, event, tool, result)
 }
 
-function notify(watcher: Observer, event: ToolEvent, tool: ToolDefinition | undefined, targets: EventTargets): void {
+function notify(watcher: Observer, targets: EventTargets, ...observed: Parameters<Observer>): void {
   try {
-    const done: unknown = watcher(event, tool)
+    const done: unknown = watcher(...observed)
     if (isThenable(done)) void unawaited(done, targets.report)
   } catch (error) {
     targets.report(error)

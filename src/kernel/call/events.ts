@@ -1,4 +1,4 @@
-import type { CallingProgram, SideEffect } from './call.ts'
+import type { CallingProgram, SideEffect, ToolResult } from './call.ts'
 import { type SettledStatus, InvalidConfigurationError, type ToolError } from '../errors.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import type { Approval, WaitReason, Question } from './approval.ts'
@@ -95,8 +95,8 @@ export type ToolEventOf<Name extends ToolEventName> = Name extends ToolEventName
 export type ToolEvent = ToolEventOf<ToolEventName>
 
 /**
- * Takes every event, with the tool if it is resolved. It cannot affect the call: its errors are reported. The handler and
- * the caller hold no part of an event. All observers share it, and the input may share parts with the args, so an observer
- * has to copy what it changes.
+ * Takes every event, with the tool if it is resolved, and `call:settled` with the result if this executor ran or refused the
+ * call. It cannot affect the call: its errors are reported. The handler and the caller hold no part of an event. All observers
+ * share it, and the input may share parts with the args, so an observer has to copy what it changes. The result is the caller's.
  */
-export type Observer = (event: ToolEvent, tool?: ToolDefinition) => void
+export type Observer = (event: ToolEvent, tool?: ToolDefinition, result?: ToolResult) => void

@@ -32,13 +32,13 @@ export function publishOutcome(
 
   function keep(chained: string | undefined): ToolResult {
     countEvent(settled, received, kernel)
-    publish(chained === undefined ? settled : ({ ...settled, digest: chained } as ToolEvent), received, kernel)
+    publish(chained === undefined ? settled : ({ ...settled, digest: chained } as ToolEvent), received, kernel, result)
     return result
   }
 
   function lose(cause: unknown): ToolResult {
     const lost = unwrittenResult(received, kernel, result, cause)
-    publish({ ...settled, ...summaryOf(lost, artifact) }, received, kernel)
+    publish({ ...settled, ...summaryOf(lost, artifact) }, received, kernel, lost)
     return lost
   }
 }
@@ -65,7 +65,7 @@ export function publishWait(
 
   function lose(cause: unknown): ToolResult {
     const lost = unwrittenResult(received, kernel, beginning.result, cause)
-    publish(eventOf(received, kernel, 'call:settled', summaryOf(lost, undefined)), received, kernel)
+    publish(eventOf(received, kernel, 'call:settled', summaryOf(lost, undefined)), received, kernel, lost)
     return lost
   }
 }

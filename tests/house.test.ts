@@ -30,7 +30,7 @@ const frontDoors = ['index', 'errors', 'extension'].map((name) => `src/${name}.t
 const wings = ['records', 'approvals', 'redaction', 'spool']
 
 const kernel = globSync('src/kernel/**/*.ts')
-const attic = ['cli', 'conformance', 'devtools', 'distributed', 'frameworks', 'mcp', 'react']
+const attic = ['cli', 'conformance', 'devtools', 'distributed', 'frameworks', 'mcp', 'react', 'testing']
 const wingFiles = globSync(wings.map((wing) => `src/${wing}/**/*.ts`))
 const leaves = globSync(['src/*/**/*.ts', 'validators/**/*.ts'], {
   ignore: ['kernel', 'platform', 'extension', ...wings, ...attic].map((family) => `src/${family}/**`),
@@ -307,6 +307,33 @@ describe('the frameworks', () => {
     )
     expect(foreign).toEqual([])
     expect(codeLines(file)).toBeLessThanOrEqual(250)
+  })
+})
+
+describe('the testing of what uses the package', () => {
+  it.each(globSync('src/testing/**/*.ts'))(
+    '%s imports the door, the kernel, the records and its own family',
+    (file) => {
+      const strangers = neighboursOf(file).filter(
+        (path) => !frontDoors.includes(path) && !/^src\/(?:testing|kernel|records)\//.test(path),
+      )
+      expect(strangers).toEqual([])
+      expect(codeLines(file)).toBeLessThanOrEqual(250)
+    },
+  )
+
+  it.each(globSync('src/testing/**/*.ts'))('%s runs on any platform, but for files and for vitest', (file) => {
+    const foreign = importsOf(file).filter((name) => !name.startsWith('.'))
+    const allowed = file.endsWith('/vitest.ts')
+      ? ['vitest', 'node:']
+      : /\/(?:cassettes|_\w+-files?)\.ts$/.test(file)
+        ? ['node:']
+        : []
+    expect(foreign.filter((name) => !allowed.some((prefix) => name.startsWith(prefix)))).toEqual([])
+  })
+
+  it.each(sources.filter((file) => !/^src\/(?:testing|cli)\//.test(file)))('%s does not import it', (file) => {
+    expect(neighboursOf(file).filter((path) => path.startsWith('src/testing/'))).toEqual([])
   })
 })
 

@@ -26,6 +26,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
     'src/mcp/README.md',
     'src/MIGRATING.md',
   ],
+  'Tests of your own': ['src/testing/README.md', 'src/conformance/README.md'],
   'Programs around it': ['cli', 'client', 'react', 'builtins', 'distributed', 'devtools'].map(
     (family) => `src/${family}/README.md`,
   ),
@@ -34,7 +35,6 @@ const sections: Readonly<Record<string, readonly string[]>> = {
     'src/README.md',
     'src/COMPARISON.md',
     'src/platform/README.md',
-    'src/conformance/README.md',
     'src/kernel/ARCHITECTURE.md',
     'CHANGELOG.md',
   ],

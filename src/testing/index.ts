@@ -1,0 +1,1 @@
+export { callLog, observe, type CallLog, type ObservedCall } from './observe.ts'

@@ -134,9 +134,9 @@ export class KeptLog implements CallLog {
   /** An id that is given twice names two calls, and a call may go on that came in at another executor. */
   #callOf(event: ToolEvent, place: number): LoggedCall | undefined {
     const { invocationId } = event
-    const known = this.#current.get(invocationId)
-    const isNew = event.event === 'call:received' || (event.event === 'call:resumed' && known === undefined)
-    if (!isNew) return known
+    const current = this.#current.get(invocationId)
+    const isNew = event.event === 'call:received' || (event.event === 'call:resumed' && current === undefined)
+    if (!isNew) return current
     const call = new LoggedCall(event, place)
     this.#current.set(invocationId, call)
     if (this.calls.push(call) >= longestLog + forgottenAtOnce) this.#forgetOldest()

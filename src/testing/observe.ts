@@ -22,8 +22,8 @@ export type { CallLog, ObservedCall } from './_log.ts'
  * @experimental
  */
 export function observe(executor: ToolExecutor): CallLog {
-  const known = keptLog(executor)
-  if (known?.isOpen === true) return known
+  const present = keptLog(executor)
+  if (present?.isOpen === true) return present
   if (typeof executor !== 'object' || executor === null || typeof executor.on !== 'function') {
     throw new InvalidConfigurationError('observe takes an executor: observe(createExecutor({ tools })).')
   }

@@ -1,5 +1,5 @@
 import { copyOf } from '../kernel/json/copy.ts'
-import { limited } from '../kernel/call/deadline.ts'
+import { limited } from '../kernel/call/limited.ts'
 import { ApprovalExpiredError, ToolDeniedError } from '../kernel/errors.ts'
 import { emit, isWatched } from '../kernel/call/emit.ts'
 import { toldInput, type Authorized, type Verdict } from '../kernel/call/parcel.ts'

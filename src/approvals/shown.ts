@@ -1,4 +1,4 @@
-import { limited } from '../kernel/call/deadline.ts'
+import { limited } from '../kernel/call/limited.ts'
 import type { Authorized } from '../kernel/call/parcel.ts'
 import type { Question } from '../kernel/call/approval.ts'
 import { InvalidConfigurationError, ToolTimeoutError } from '../kernel/errors.ts'

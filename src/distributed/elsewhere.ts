@@ -23,7 +23,7 @@ import type {
   ToolCallRecord,
 } from '../extension.ts'
 import { CallResult } from '../kernel/call/call-result.ts'
-import { limited } from '../kernel/call/deadline.ts'
+import { limited } from '../kernel/call/limited.ts'
 import { toldInput } from '../kernel/call/parcel.ts'
 import { Wait } from '../kernel/call/wait.ts'
 import { publish } from '../kernel/call/emit.ts'

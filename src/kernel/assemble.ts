@@ -1,7 +1,7 @@
 import { valueKind } from './json/value-kind.ts'
 import type { ToolLike } from './tool/definition.ts'
 import { InvalidConfigurationError, ToolTimeoutError } from './errors.ts'
-import { limited } from './call/deadline.ts'
+import { limited } from './call/limited.ts'
 import { Gates, InFlight } from './call/in-flight.ts'
 import type { Writable } from './call/parcel.ts'
 import type { Extension, Runner } from './ports.ts'

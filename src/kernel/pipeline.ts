@@ -1,5 +1,5 @@
 import type { ToolResult } from './call/call.ts'
-import type { Received, Spooled } from './call/parcel.ts'
+import type { Ran, Received, Spooled } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
 import { publishOutcome } from './outcome/publish.ts'
 import { failed } from './outcome/result.ts'
@@ -9,7 +9,7 @@ import { check } from './stages/check.ts'
 import { confirm } from './stages/confirm.ts'
 import { identify } from './stages/identify.ts'
 import { resolve } from './stages/resolve.ts'
-import { run } from './stages/run.ts'
+import { endRun, isFailure, run } from './stages/run.ts'
 import { settle, settleEarly } from './stages/settle.ts'
 import { spool } from './stages/spool.ts'
 import { validate } from './stages/validate.ts'
@@ -26,8 +26,15 @@ export async function execute(received: Received, kernel: Kernel): Promise<ToolR
     if (isThenable(authorized)) authorized = await authorized
     let confirmed = confirm(authorized, kernel)
     if (isThenable(confirmed)) confirmed = await confirmed
-    let ran = run(confirmed, kernel)
-    if (isThenable(ran)) ran = await ran
+    let ran: Ran | Promise<Ran>
+    try {
+      ran = run(confirmed, kernel)
+      if (isThenable(ran)) ran = await ran
+    } catch (thrown) {
+      endRun(confirmed, kernel, isFailure(thrown))
+      throw thrown
+    }
+    endRun(confirmed, kernel, false)
     let checked = check(ran, kernel)
     if (isThenable(checked)) checked = await checked
     spooled = spool(checked, kernel)

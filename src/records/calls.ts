@@ -1,4 +1,4 @@
-import { limited } from '../kernel/call/deadline.ts'
+import { limited } from '../kernel/call/limited.ts'
 import type { ToolResult } from '../kernel/call/call.ts'
 import type { WaitingCall } from '../kernel/call/wait.ts'
 import type { ToolCallRecord, ToolCallSnapshot } from '../kernel/call/record.ts'

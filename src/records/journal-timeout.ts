@@ -1,4 +1,4 @@
-import { limited } from '../kernel/call/deadline.ts'
+import { limited } from '../kernel/call/limited.ts'
 import { closing } from '../kernel/run/stream.ts'
 import { Pace } from '../kernel/run/pace.ts'
 import { isToolError, JournalError, type ToolError } from '../kernel/errors.ts'

@@ -1,5 +1,5 @@
 import { sha256 } from '#sha256'
-import { limited } from '../kernel/call/deadline.ts'
+import { limited } from '../kernel/call/limited.ts'
 import type { Journaled } from '../kernel/call/record.ts'
 import { ArtifactError } from '../kernel/errors.ts'
 import type { RecordsContext } from '../kernel/executor-context.ts'

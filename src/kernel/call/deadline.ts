@@ -18,27 +18,14 @@ export function timerLength(milliseconds: number): number {
   return Math.min(Math.max(0, milliseconds), longestTimer)
 }
 
-/**
- * Waits for work that the package does not control, for a limited time. Later outcomes are ignored.
- *
- * @param next Reads the value at once. A value that passes through a promise first may be a thenable that delays it.
- */
-export async function limited<Value, Next = Value>(
-  work: Value | PromiseLike<Value>,
-  milliseconds: number,
-  late: () => ToolError,
-  next: (value: Value) => Next | PromiseLike<Next> = asItIs,
-): Promise<Next> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), timerLength(milliseconds))
-  })
-  const read = async (): Promise<Next> => next(await work)
-  try {
-    return await Promise.race([read(), limit])
-  } finally {
-    clearTimeout(timer)
-  }
+/** What a call does with work that it waits for: one object for all calls, since functions of each call cost, and lose their code. */
+export interface Following<Value, Next, Call, Around> {
+  /** Reads the value at once. A value that passes through a promise first may be a thenable that never settles. */
+  take(value: Value, call: Call, around: Around): Next | PromiseLike<Next>
+  /** Called if the work ends after the call was cancelled or has settled. */
+  late?(isError: boolean, call: Call, around: Around): void
+  /** Throws another error in place of one of the work or `take`. */
+  fail?: ((error: unknown, call: Call, around: Around) => never) | undefined
 }
 
 /** Decides when timers are set. */
@@ -128,32 +115,35 @@ export class Deadline {
     if (this.#ended) throw callIsOver()
   }
 
-  /**
-   * Waits for work. Rejects at the deadline or on abort, even if the work continues.
-   *
-   * @param next Reads the value at once. A value that passes through a promise first may be a thenable that never settles.
-   * @param late Called if the work ends after the call was cancelled or has settled.
-   * @param failed Throws another error in place of one of the work or `next`.
-   */
+  /** Waits for work. Rejects at the deadline or on abort, even if the work continues. `take` and `fail` are those of `Following`. */
   within<Value, Next = Value>(
     work: Value | PromiseLike<Value>,
-    next?: (value: Value) => Next | PromiseLike<Next>,
-    late?: (isError: boolean) => void,
-    failed?: (error: unknown) => never,
+    take: (value: Value) => Next | PromiseLike<Next> = asItIs,
+    fail?: (error: unknown) => never,
+  ): Promise<Next> {
+    return this.follow(work, { take, fail }, undefined, undefined)
+  }
+
+  /** Waits for work as `within` does, and says what becomes of it by one object for all calls. */
+  follow<Value, Next, Call, Around>(
+    work: Value | PromiseLike<Value>,
+    following: Following<Value, Next, Call, Around>,
+    call: Call,
+    around: Around,
   ): Promise<Next> {
     this.#working++
     this.#startClock()
-    return this.#race(work, false, next, late, failed)
+    return this.#race(work, false, following, call, around)
   }
 
   /** Waits for a person or a slot. The clock stops meanwhile; abort still ends the wait. */
   outside<Value, Next = Value>(
     wait: Value | PromiseLike<Value>,
-    next?: (value: Value) => Next | PromiseLike<Next>,
+    take: (value: Value) => Next | PromiseLike<Next> = asItIs,
   ): Promise<Next> {
     this.#outside++
     if (this.#reasonOutside === undefined) this.#stopClock()
-    return this.#race(wait, true, next)
+    return this.#race(wait, true, { take }, undefined, undefined)
   }
 
   /**
@@ -178,44 +168,54 @@ export class Deadline {
     this.#releases = undefined
   }
 
+  #race<Value, Next, Call, Around>(
+    work: Value | PromiseLike<Value>,
+    isOutside: boolean,
+    following: Following<Value, Next, Call, Around>,
+    call: Call,
+    around: Around,
+  ): Promise<Next> {
+    this.#listen()
+    const outcome = new Promise<Next>(lend)
+    const reject = lentReject
+    if (this.#releases === undefined) this.#releases = [reject]
+    else this.#releases.push(reject)
+    void this.#follow(work, isOutside, following, call, around, lentResolve as Resolve<Next>, reject)
+    if (this.#reason !== undefined) reject(this.#reason)
+    return outcome
+  }
+
   /**
    * `await` follows the work to its end, also a thenable that gives another thenable. Only then is `resolve` called: after
    * that, the deadline could not reject the promise any more.
    */
-  #race<Value, Next>(
+  async #follow<Value, Next, Call, Around>(
     work: Value | PromiseLike<Value>,
     isOutside: boolean,
-    next: (value: Value) => Next | PromiseLike<Next> = asItIs,
-    late?: (isError: boolean) => void,
-    failed?: (error: unknown) => never,
-  ): Promise<Next> {
-    this.#listen()
-    return new Promise((resolve, reject) => {
-      const follow = async (): Promise<void> => {
-        let isDone = false
-        try {
-          const value = await work
-          isDone = true
-          if (this.#leave(reject, isOutside)) resolve(next(value))
-          else {
-            late?.(false)
-            reject(callIsOver())
-          }
-        } catch (error) {
-          if (!isDone && !this.#leave(reject, isOutside)) late?.(true)
-          try {
-            failed?.(error)
-            reject(error)
-          } catch (thrown) {
-            reject(thrown)
-          }
-        }
+    following: Following<Value, Next, Call, Around>,
+    call: Call,
+    around: Around,
+    resolve: Resolve<Next>,
+    reject: Reject,
+  ): Promise<void> {
+    let isDone = false
+    try {
+      const value = await work
+      isDone = true
+      if (this.#leave(reject, isOutside)) resolve(following.take(value, call, around))
+      else {
+        following.late?.(false, call, around)
+        reject(callIsOver())
       }
-      if (this.#releases === undefined) this.#releases = [reject]
-      else this.#releases.push(reject)
-      void follow()
-      if (this.#reason !== undefined) reject(this.#reason)
-    })
+    } catch (error) {
+      if (!isDone && !this.#leave(reject, isOutside)) following.late?.(true, call, around)
+      try {
+        following.fail?.(error, call, around)
+        reject(error)
+      } catch (thrown) {
+        reject(thrown)
+      }
+    }
   }
 
   /** Ends a wait. Returns whether the call still waits: it was not cancelled and has not settled without the work. */
@@ -276,10 +276,23 @@ export class Deadline {
   }
 }
 
+type Resolve<Value> = (value: Value | PromiseLike<Value>) => void
+type Reject = (error: unknown) => void
+
+let lentResolve: Resolve<never>
+let lentReject: Reject
+
+/** Lends the functions of a new promise to its maker: one function for all promises. */
+function lend(resolve: Resolve<never>, reject: Reject): void {
+  lentResolve = resolve
+  lentReject = reject
+}
+
 function callIsOver(): ToolCancelledError {
   return new ToolCancelledError('The call is over.')
 }
 
-function asItIs(value: unknown): never {
+/** What a wait does with a value by default. */
+export function asItIs(value: unknown): never {
   return value as never
 }

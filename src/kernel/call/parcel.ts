@@ -102,6 +102,8 @@ export interface Received extends Reception {
   startedAt: number | undefined
   /** The copy of the args or the input that observers got. */
   shown: unknown
+  /** Frees the slot of the call, or leaves the line for one; set once it has asked for one. */
+  freeSlot: (() => void) | undefined
 }
 export interface Resolved extends Received {
   readonly tool: ToolDefinition
@@ -154,6 +156,7 @@ export class Parcel {
   isRunning = false
   startedAt: number | undefined = undefined
   shown: unknown = undefined
+  freeSlot: (() => void) | undefined = undefined
   tool: ToolDefinition | undefined = undefined
   identity: Identity | undefined = undefined
   input: unknown = undefined

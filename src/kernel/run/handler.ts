@@ -7,7 +7,8 @@ import { emitProgress } from '../call/emit.ts'
 import { downstream, failureEffect, returnedFailure } from '../outcome/failure.ts'
 import { isKnown } from '../outcome/known.ts'
 import { stamp, toldInput, type Confirmed, type Ran } from '../call/parcel.ts'
-import { timerLength } from '../call/deadline.ts'
+import type { ToolContext } from '../call/context-types.ts'
+import { type Following, timerLength } from '../call/deadline.ts'
 import { Wait } from '../call/wait.ts'
 import { compose } from './middleware.ts'
 import type { Runner } from '../ports.ts'
@@ -43,21 +44,21 @@ export function wrap(confirmed: Confirmed, input: unknown, kernel: RunContext): 
   const own = confirmed.approval === null ? input : copyOfPlain(input)
   const work = async (): Promise<unknown> => whenReady(runHandler(confirmed, own, kernel), (ran) => ran.returned)
   const passed = compose(confirmed, kernel, work)
-  return deadline.within(passed, (value) => stamp(confirmed, 'returned', value), undefined, failing(confirmed, true))
+  return deadline.within(passed, (value) => stamp(confirmed, 'returned', value), failing(confirmed, true))
 }
 
 /** Runs the handler, or the runner of the tool's type, once. `input` is what was confirmed. */
 export function runHandler(confirmed: Confirmed, input: unknown, kernel: RunContext): Ran | Promise<Ran> {
   confirmed.deadline.check()
   stamp(confirmed, 'input', input) // a middleware may have replaced it
-  const work = workOf(confirmed, input, kernel)
+  const work = workOf(confirmed, kernel)
   confirmed.effectBefore = confirmed.effect
   if (hasEffect(confirmed)) confirmed.effect = 'unknown'
   confirmed.attempts++
-  if (confirmed.attempts === 1) return invoke(confirmed, work, kernel)
+  if (confirmed.attempts === 1) return invoke(confirmed, work, input, kernel)
   return whenReady(kernel.recorder?.commit(confirmed), () => {
     confirmed.deadline.check() // it may have passed while the attempt was written
-    return invoke(confirmed, work, kernel)
+    return invoke(confirmed, work, input, kernel)
   })
 }
 
@@ -66,25 +67,25 @@ function hasEffect({ tool: { type, traits, mcpConfig } }: Confirmed): boolean {
   return type !== 'output' && !(traits.readonly && (type === 'server' || mcpConfig?.hostTraits?.readonly === true))
 }
 
-function invoke(confirmed: Confirmed, work: () => unknown, kernel: RunContext): Ran | Promise<Ran> {
+function invoke(confirmed: Confirmed, work: HandlerWork, input: unknown, kernel: RunContext): Ran | Promise<Ran> {
   try {
-    const value = work()
-    return isThenable(value) ? awaitHandler(value, confirmed, kernel) : returnedOrDrained(value, confirmed, kernel)
+    const value = work(input, confirmed.context)
+    if (isThenable(value)) return confirmed.deadline.follow(value, handling, confirmed, kernel)
+    return returnedOrDrained(value, confirmed, kernel)
   } catch (thrown) {
     throw errorOf(thrown, confirmed)
   }
 }
 
-function awaitHandler(work: PromiseLike<unknown>, confirmed: Confirmed, kernel: RunContext): Promise<Ran> {
-  const { recorder } = kernel
-  return confirmed.deadline.within(
-    work,
-    (value) => returnedOrDrained(value, confirmed, kernel),
-    // The late outcome of a handler does not change the result. It is noted in the audit trail.
-    recorder &&
-      ((isError) => recorder.remark(confirmed, isError ? 'the handler failed late' : 'the handler returned late')),
-    failing(confirmed),
-  )
+const handling: Following<unknown, Ran, Confirmed, RunContext> = {
+  take: returnedOrDrained,
+  // The late outcome of a handler does not change the result. It is noted in the audit trail.
+  late(isError, confirmed, { recorder }) {
+    recorder?.remark(confirmed, isError ? 'the handler failed late' : 'the handler returned late')
+  },
+  fail(thrown, confirmed) {
+    throw errorOf(thrown, confirmed)
+  },
 }
 
 /** Takes a value that a handler gave. A generator first runs to its end. */
@@ -138,22 +139,25 @@ function askClient(confirmed: Confirmed, runner: Runner): unknown {
   return deadline.outside(answer).finally(() => clearTimeout(timer))
 }
 
-function workOf(confirmed: Confirmed, input: unknown, kernel: RunContext): () => unknown {
-  const { tool, context, resumption } = confirmed
+type HandlerWork = (input: unknown, context: ToolContext) => unknown
+
+function workOf(confirmed: Confirmed, kernel: RunContext): HandlerWork {
+  const { tool, resumption } = confirmed
   const reply = resumption?.reply
   const { handler } = internals(tool)
   const runner = kernel.runners.get(tool.type)
   if (reply !== undefined) return () => reply.value
   if (runner !== undefined) {
-    return () => (asksClient(confirmed, kernel) ? askClient(confirmed, runner) : runner.run(confirmed, context))
+    return (_, context) =>
+      asksClient(confirmed, kernel) ? askClient(confirmed, runner) : runner.run(confirmed, context)
   }
   switch (tool.type) {
     case 'server':
     case 'mcp':
       if (handler === undefined) throw new ToolNoHandlerError(`Tool "${tool.name}" has no handler.`)
-      return () => handler(input, context)
+      return handler
     case 'output':
-      return () => json(input)
+      return json
     case 'client':
       if (tool.requiresResponse) {
         throw new ToolNoHandlerError(`Tool "${tool.name}" waits for a client: run it through an executor.`)

@@ -1,6 +1,8 @@
 import { emit, eventOf, isWatched, recordEvent, publish } from '../call/emit.ts'
 import { type Confirmed, type Ran, stamp } from '../call/parcel.ts'
 import { asksClient, resultWithoutRun, wrap } from '../run/handler.ts'
+import type { ToolEvent } from '../call/events.ts'
+import type { Slots } from '../call/slots.ts'
 import type { Kernel } from '../kernel.ts'
 import { knownOutcome } from '../outcome/known.ts'
 import { isThenable } from '../json/thenable.ts'
@@ -14,45 +16,31 @@ export function run(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
   const ready = resultWithoutRun(confirmed, kernel)
   if (ready !== null) return stamp(confirmed, 'returned', ready.value)
   const isAsking = asksClient(confirmed, kernel)
-  const slots = isAsking ? undefined : confirmed.slots
-  const slot = slots?.enter()
+  const slot = isAsking || confirmed.slots === undefined ? undefined : takeSlot(confirmed, confirmed.slots)
   const gate = isAsking && confirmed.tool.traits.concurrent ? undefined : kernel.gates.enter(confirmed)
-  const isFree = slot === undefined && gate === undefined
-  // Emits exactly one `tool:end` for each `tool:start`, however often the handler was retried.
-  const end = (isError: boolean): void => {
-    const { startedAt } = confirmed
-    try {
-      if (startedAt === undefined) return
-      emit(confirmed, kernel, 'tool:end', { isError, durationMs: performance.now() - startedAt })
-    } finally {
-      slots?.leave(slot)
-    }
-  }
-  let ran: Ran | Promise<Ran>
+  if (slot === undefined && gate === undefined) return start(confirmed, kernel)
+  return afterWaits(confirmed, kernel, [slot, gate])
+}
+
+function takeSlot(confirmed: Confirmed, slots: Slots): StartWait {
+  const slot = slots.enter()
+  confirmed.freeSlot = () => slots.leave(slot)
+  return slot
+}
+
+/** Ends a run. Emits exactly one `tool:end` for each `tool:start`, however often the handler was retried. */
+export function endRun(confirmed: Confirmed, kernel: Kernel, isError: boolean): void {
+  const { startedAt } = confirmed
   try {
-    ran = isFree ? start(confirmed, kernel) : afterWaits(confirmed, kernel, [slot, gate])
-  } catch (error) {
-    end(isFailure(error))
-    throw error
+    if (startedAt === undefined) return
+    emit(confirmed, kernel, 'tool:end', { isError, durationMs: performance.now() - startedAt })
+  } finally {
+    confirmed.freeSlot?.()
   }
-  if (!isThenable(ran)) {
-    end(false)
-    return ran
-  }
-  return ran.then(
-    (later) => {
-      end(false)
-      return later
-    },
-    (thrown: unknown) => {
-      end(isFailure(thrown))
-      throw thrown
-    },
-  )
 }
 
 /** Whether what was thrown is no outcome that is known to be `ok`. */
-function isFailure(thrown: unknown): boolean {
+export function isFailure(thrown: unknown): boolean {
   return knownOutcome(thrown)?.status !== 'ok'
 }
 
@@ -68,13 +56,15 @@ function start(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
   if (!isWatched(confirmed, kernel)) return wrap(confirmed, input, kernel)
   const event = eventOf(confirmed, kernel, 'tool:start', { input: confirmed.input })
   const written = kernel.recorder?.commit(confirmed, event)
-  const go = (): Ran | Promise<Ran> => {
-    // Progress that was emitted meanwhile, such as a policy's, has used the number.
-    const started = event.seq === confirmed.seq ? event : { ...event, seq: confirmed.seq }
-    recordEvent(started, confirmed, kernel)
-    publish(started, confirmed, kernel)
-    confirmed.startedAt = performance.now()
-    return wrap(confirmed, input, kernel)
-  }
-  return isThenable(written) ? deadline.within(written).then(go) : go()
+  if (isThenable(written)) return deadline.within(written).then(() => started(confirmed, kernel, event, input))
+  return started(confirmed, kernel, event, input)
+}
+
+function started(confirmed: Confirmed, kernel: Kernel, event: ToolEvent, input: unknown): Ran | Promise<Ran> {
+  // Progress that was emitted meanwhile, such as a policy's, has used the number.
+  const numbered = event.seq === confirmed.seq ? event : { ...event, seq: confirmed.seq }
+  recordEvent(numbered, confirmed, kernel)
+  publish(numbered, confirmed, kernel)
+  confirmed.startedAt = performance.now()
+  return wrap(confirmed, input, kernel)
 }

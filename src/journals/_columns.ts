@@ -118,24 +118,50 @@ export function conditionsOf(query: RecordQuery, idle: string, values: unknown[]
   return conditions.join(' AND ')
 }
 
+/** What a statement has of the rows of a session that come before one of them. */
+interface SessionRows {
+  /** The condition that another row `other`, which waits in the same queue, counts. Default: always. */
+  readonly counts?: string
+  /** The name of the row in the statement. Default: `call`. */
+  readonly call?: string
+  /** What else is true of another row that waits, so that a database finds it by an index. Default: nothing. */
+  readonly waiting?: string
+}
+
 /**
  * Returns the condition in SQL that a row, which waits for a worker, may run now by the order of its session. SQLite, Postgres and MySQL read it.
  *
  * @param calls The name of the table.
  * @param now The expression of the time.
- * @param counts The condition that another row `other`, which waits in the same queue, counts.
- * @param call The name of the row in the statement.
  */
-export function mayRunNow(calls: string, now: string, counts = 'true', call = 'call'): string {
+export function mayRunNow(calls: string, now: string, rows: SessionRows = {}): string {
+  const { call = 'call' } = rows
+  return `CASE WHEN ${call}.alone = 1 THEN ${mayRunAlone(calls, now, rows)} ELSE ${mayRunBeside(calls, now, rows)} END`
+}
+
+/** The same of a row that runs beside no other of its session. */
+export function mayRunAlone(calls: string, now: string, rows: SessionRows = {}): string {
+  const { others, before } = sessionRows(calls, now, rows)
+  return `NOT EXISTS (${others} AND other.alone IN (0, 1) AND other.state = 'running')
+      AND NOT EXISTS (${others} AND ${before})`
+}
+
+/** The same of a row that runs beside others. */
+export function mayRunBeside(calls: string, now: string, rows: SessionRows = {}): string {
+  const { others, before } = sessionRows(calls, now, rows)
+  return `NOT EXISTS (${others} AND other.alone = 1 AND other.state = 'running')
+      AND NOT EXISTS (${others} AND other.alone = 1 AND ${before})`
+}
+
+function sessionRows(
+  calls: string,
+  now: string,
+  { counts = 'true', call = 'call', waiting = 'true' }: SessionRows,
+): { readonly others: string; readonly before: string } {
   const others = `SELECT 1 FROM ${calls} AS other WHERE other.session = ${call}.session`
-  const before = `other.waits = 'worker' AND other.queue = ${call}.queue AND other.expires_at >= ${now} AND ${counts}
+  const before = `${waiting} AND other.waits = 'worker' AND other.queue = ${call}.queue AND other.expires_at >= ${now} AND ${counts}
     AND (other.created_at, other.changed, other.id) < (${call}.created_at, ${call}.changed, ${call}.id)`
-  return `CASE WHEN ${call}.alone = 1 THEN
-      NOT EXISTS (${others} AND other.alone IN (0, 1) AND other.state = 'running')
-      AND NOT EXISTS (${others} AND ${before})
-    ELSE NOT EXISTS (${others} AND other.alone = 1 AND other.state = 'running')
-      AND NOT EXISTS (${others} AND other.alone = 1 AND ${before})
-    END`
+  return { others, before }
 }
 
 /** What a deleted row named in the store, and its place in the chain of settlements. */

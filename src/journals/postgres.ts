@@ -89,13 +89,15 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
   })
   const { schema = 'public', prefix = 'toolwright_', timeout = 10_000, prepare = isOfPg(pool), notify = true } = options
   const table = (name: string): string => `"${schema}"."${prefix}${name}"`
-  const [calls, owners, cuts, take] = (['calls', 'owners', 'cuts', 'take'] as const).map(table) as [
-    string,
-    string,
-    string,
-    string,
-  ]
-  const tables: JournalTables = { calls, owners, cuts, take, schema, prefix }
+  const tables: JournalTables = {
+    calls: table('calls'),
+    owners: table('owners'),
+    cuts: table('cuts'),
+    take: table('take'),
+    takeEach: table('take_each'),
+    schema,
+    prefix,
+  }
   const runner = new StatementRunner(prepare)
   let connection: Promise<JournalPool> | undefined
   let preparation: Promise<void> | undefined

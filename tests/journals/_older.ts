@@ -52,13 +52,23 @@ export const workerRecords: readonly ToolCallRecord[] = [
   waitingOf('comes last', { createdAt: 400, session: 'two', state: 'PENDING' }, { ...pause, work }),
 ]
 
-/** What takes from a journal of version 6 (SQLite) or 5 (Postgres) what it has more than the versions before, the newest first. */
+/** What takes from a file of version 6 what it has more than the versions before, the newest first. */
 const lessInFiles = [
   'ALTER TABLE calls DROP COLUMN fingerprint; PRAGMA user_version = 5',
   'DROP INDEX calls_line; DROP INDEX calls_beside; ALTER TABLE calls DROP COLUMN alone; PRAGMA user_version = 4',
   'DROP INDEX calls_queued; ALTER TABLE calls DROP COLUMN queue; PRAGMA user_version = 3',
 ]
+/** The same of tables of version 6. */
 export const lessInTables = (schema: string): string[] => [
+  `DROP FUNCTION "${schema}".toolwright_take_each;
+  DROP INDEX "${schema}".toolwright_calls_open, "${schema}".toolwright_calls_ends, "${schema}".toolwright_calls_line;
+  CREATE INDEX toolwright_calls_running ON "${schema}".toolwright_calls (created_at, id) WHERE state = 'running';
+  CREATE INDEX toolwright_calls_waiting ON "${schema}".toolwright_calls (created_at, id) WHERE state = 'waiting';
+  CREATE INDEX toolwright_calls_expiring ON "${schema}".toolwright_calls (expires_at) WHERE state = 'waiting';
+  CREATE INDEX toolwright_calls_settled ON "${schema}".toolwright_calls (settled_at) WHERE state = 'settled';
+  CREATE INDEX toolwright_calls_line ON "${schema}".toolwright_calls (session, queue, created_at) WHERE waits = 'worker';
+  CREATE INDEX toolwright_calls_beside ON "${schema}".toolwright_calls (session, alone, state) WHERE alone IS NOT NULL;
+  COMMENT ON TABLE "${schema}".toolwright_calls IS 'Toolwright journal 5'`,
   `DROP FUNCTION "${schema}".toolwright_take;
   ALTER TABLE "${schema}".toolwright_calls DROP COLUMN fingerprint;
   COMMENT ON TABLE "${schema}".toolwright_calls IS 'Toolwright journal 4'`,
@@ -80,14 +90,15 @@ export async function makeFormerFile(file: string, steps: 0 | 1 | 2): Promise<vo
   database.close()
 }
 
+/** Makes tables as a former release left them, of version 5, 4, 3 or 2. */
 export async function makeFormerTables(
   query: (text: string, values?: unknown[]) => Promise<unknown>,
   journal: Journal,
   schema: string,
-  steps: 0 | 1 | 2,
+  version: 2 | 3 | 4 | 5,
 ): Promise<void> {
-  await fill(journal, steps)
-  for (const statement of lessInTables(schema).slice(0, steps + 1)) await query(statement)
+  await fill(journal, version === 2 ? 2 : 1)
+  for (const statement of lessInTables(schema).slice(0, 6 - version)) await query(statement)
   const damage = `UPDATE "${schema}".toolwright_calls SET record = $1 WHERE id = $2`
   await query(damage, [damagedText, 'damaged'])
 }

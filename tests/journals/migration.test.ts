@@ -212,12 +212,12 @@ describe.skipIf(typeof server === 'string')('postgresJournal with tables of an o
     expect(killed).toBeGreaterThan(15)
   }, 240_000)
 
-  async function formerSchema(steps: 1 | 2): Promise<string> {
+  async function formerSchema(version: 2 | 3 | 4 | 5): Promise<string> {
     const schema = `${run}_${schemas.length}`
     schemas.push(schema)
     await pool.query(`CREATE SCHEMA "${schema}"`)
     const { journal } = postgresJournal(pool, { schema })
-    await makeFormerTables((text, values) => pool.query(text, values), journal, schema, steps)
+    await makeFormerTables((text, values) => pool.query(text, values), journal, schema, version)
     return schema
   }
 
@@ -225,8 +225,8 @@ describe.skipIf(typeof server === 'string')('postgresJournal with tables of an o
     await requireWholeSchema(await formerSchema(2))
   })
 
-  test('lets calls for workers run alone that waited for it (version 3)', async () => {
-    await requireTurns(postgresJournal(pool, { schema: await formerSchema(1) }).journal)
+  test.each([3, 4, 5] as const)('lets calls for workers run alone that waited for it (version %i)', async (version) => {
+    await requireTurns(postgresJournal(pool, { schema: await formerSchema(version) }).journal)
   })
 
   test('migrates them once when four processes start at the same time', async () => {

@@ -81,7 +81,7 @@ test('postgresJournal asks again where the server undid a statement because of o
   const { journal } = postgresJournal({
     query: async (text) => {
       asked.push(text)
-      if (text.includes('obj_description')) return { rows: [{ version: 'Toolwright journal 5' }] }
+      if (text.includes('obj_description')) return { rows: [{ version: 'Toolwright journal 6' }] }
       if (asked.length < 6) throw Object.assign(new Error('could not serialize access'), { code: '40001' })
       return { rows: [{ fence: 0 }] }
     },
@@ -250,9 +250,9 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
   test('postgresJournal refuses tables of another version, and a schema that is not there', async () => {
     const schema = await newSchema()
     await open(pool, schema).journal.claim(fixtureRecord('a'), 'mine')
-    await pool.query(`COMMENT ON TABLE "${schema}".toolwright_calls IS 'Toolwright journal 6'`)
+    await pool.query(`COMMENT ON TABLE "${schema}".toolwright_calls IS 'Toolwright journal 99'`)
     const newer = open(pool, schema).journal.read('a')
-    await expect(newer).rejects.toMatchObject({ code: 'E_JOURNAL', message: expect.stringContaining('version 6') })
+    await expect(newer).rejects.toMatchObject({ code: 'E_JOURNAL', message: expect.stringContaining('version 99') })
     const missing = open(pool, `${run}_missing`).journal.read('a')
     await expect(missing).rejects.toMatchObject({ code: 'E_JOURNAL', message: expect.stringContaining('3F000') })
   })

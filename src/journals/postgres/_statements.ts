@@ -7,13 +7,16 @@ import { cutsKept, mostCounted, type Row } from '../_rows.ts'
 import { ServerClock } from '../_server-clock.ts'
 import type { Rows } from '../sql/_journal.ts'
 import type { RunStatement, JournalTables } from './_tables.ts'
+import { isInLine } from './_take-functions.ts'
 
 /** The payload of a notification is shorter, in bytes. */
 export const limitOfPayload = 8_000
 /** The longest payload that is certain to fit, in characters. */
 const longestPayload = 2_500
 
-type StatementTexts = Readonly<Record<'claim' | 'write' | 'read' | 'takeOver' | 'take' | 'settled' | 'beat', string>>
+type StatementTexts = Readonly<
+  Record<'claim' | 'write' | 'read' | 'takeOver' | 'take' | 'takeEach' | 'settled' | 'beat', string>
+>
 
 /** What the journal asks of its tables. Each change is one statement. */
 export class PostgresStatements implements Rows {
@@ -66,11 +69,10 @@ export class PostgresStatements implements Rows {
 
   /** Takes over calls that wait for a worker. They count as running, although their records are as they were. */
   take(wanted: TakeQuery, owner: string): Promise<readonly Row[]> {
-    const [id, queue, except, lacking] =
-      'invocationId' in wanted
-        ? [wanted.invocationId, null, [], []]
-        : [null, sessionKey(wanted.queue), wanted.except, (wanted.lacking ?? []).map(sessionKey)]
-    return this.#ask(this.#texts.take, [owner, Date.now(), id, queue, except, wanted.limit, lacking], true)
+    const now = Date.now()
+    if ('invocationId' in wanted) return this.#ask(this.#texts.takeEach, [owner, now, [wanted.invocationId]], true)
+    const { queue, limit, except, lacking = [] } = wanted
+    return this.#ask(this.#texts.take, [owner, now, sessionKey(queue), except, limit, lacking.map(sessionKey)], true)
   }
 
   /**
@@ -82,7 +84,7 @@ export class PostgresStatements implements Rows {
     return this.#ask(
       `UPDATE ${calls} SET updated_at = clock_timestamp() WHERE id = ANY (ARRAY(
         SELECT id FROM ${calls} AS call WHERE waits = 'worker' AND queue = ANY ($1::text[])
-          AND updated_at < clock_timestamp() - interval '1 millisecond' * $2::float8 AND ${mayRunNow(calls, '$4::float8')}
+          AND updated_at < clock_timestamp() - interval '1 millisecond' * $2::float8 AND ${mayRunNow(calls, '$4::float8', { waiting: isInLine })}
         ORDER BY updated_at LIMIT $3 FOR UPDATE SKIP LOCKED))
       RETURNING id, queue`,
       [queues.map(sessionKey), silentFor, limit, Date.now()],
@@ -94,7 +96,7 @@ export class PostgresStatements implements Rows {
     const { calls } = this.#tables
     const rows = await this.#ask(
       `SELECT id FROM ${calls} AS call WHERE id = ANY ($1::text[]) AND waits = 'worker' AND expires_at >= $2::float8
-        AND ${mayRunNow(calls, '$2::float8')}`,
+        AND ${mayRunNow(calls, '$2::float8', { waiting: isInLine })}`,
       [ids, Date.now()],
     )
     return rows.map(({ id }) => String(id))
@@ -119,11 +121,12 @@ export class PostgresStatements implements Rows {
     const step = `CASE WHEN ${ahead} > 1000 THEN ${ahead} ELSE 0 END`
     const idle = `(${now} - ${seenAt} - ${step})`
     const { calls, owners } = this.#tables
-    const conditions = conditionsOf(query, idle, values)
+    const conditions = [conditionsOf(query, idle, values)]
+    if (query.expiresBefore !== undefined) conditions.push('settled_at IS NULL') // begins the index of expiries
     return this.#ask(
       `SELECT id, record, calls.owner, version, created_at, ${idle} AS idle
       FROM ${calls} AS calls LEFT JOIN ${owners} AS owners ON owners.owner = calls.owner
-      WHERE ${conditions} ORDER BY created_at DESC, id DESC LIMIT $${values.push(limit)}`,
+      WHERE ${conditions.join(' AND ')} ORDER BY created_at DESC, id DESC LIMIT $${values.push(limit)}`,
       values,
     )
   }
@@ -208,34 +211,34 @@ export class PostgresStatements implements Rows {
  *
  * @param channel On which watches are told of changes, if they are.
  */
-function statementTexts({ calls, owners, take }: JournalTables, channel: string | undefined): StatementTexts {
+function statementTexts({ calls, owners, take, takeEach }: JournalTables, channel: string | undefined): StatementTexts {
   /** Tells watches of a change, in the same statement. */
   const telling = (change: string, payload: string): string => {
     // The parameter has its type from the cast also if nothing is told.
     const notification = channel === undefined ? `${payload}::text` : `pg_notify('${channel}', ${payload}::text)::text`
-    return `WITH change AS (${change})
-      SELECT version, CASE WHEN changed = txid_current() THEN ${notification} END FROM change`
+    return `${change} RETURNING version, CASE WHEN changed = txid_current() THEN ${notification} END`
   }
   return {
     claim: telling(
       `INSERT INTO ${calls} (id, owner, held_since, version, record, session, state, waits, created_at,
         expires_at, settled_at, queue, alone, fingerprint, changed)
       VALUES ($1, $2, 0, 0, $3, $4, $5, $6, $7, $8, $9, $11, $12, $13, CASE WHEN $5 <> 'running' THEN txid_current() END)
-      ON CONFLICT (id) DO NOTHING RETURNING version, changed`,
+      ON CONFLICT (id) DO NOTHING`,
       '$10',
     ),
     write: telling(
       `UPDATE ${calls} SET version = version + 1, record = $4, updated_at = clock_timestamp(), state = $5,
         waits = $6, expires_at = $7, settled_at = $8, queue = $10, alone = $11, fingerprint = $12,
         changed = CASE WHEN state = 'waiting' OR $5 <> 'running' THEN txid_current() ELSE changed END
-      WHERE id = $1 AND owner = $2 AND held_since <= $3 RETURNING version, changed`,
+      WHERE id = $1 AND owner = $2 AND held_since <= $3`,
       '$9',
     ),
     read: `SELECT record, owner, version FROM ${calls} WHERE id = $1`,
     takeOver: `UPDATE ${calls} SET owner = $4, held_since = version + 1, version = version + 1,
         updated_at = clock_timestamp()
       WHERE id = $1 AND owner = $2 AND version = $3 AND state <> 'settled' RETURNING version`,
-    take: `SELECT id, record, owner, version FROM ${take}($1::text, $2::float8, $3::text, $4::text, $5::text[], $6::integer, $7::text[])`,
+    take: `SELECT id, record, owner, version FROM ${take}($1::text, $2::float8, NULL, $3::text, $4::text[], $5::integer, $6::text[])`,
+    takeEach: `SELECT id, record, owner, version FROM ${takeEach}($1::text, $2::float8, $3::text[])`,
     settled: `SELECT id, record, owner, version FROM ${calls} WHERE id = ANY($1::text[]) AND state = 'settled'`,
     beat: `WITH beat AS (
         INSERT INTO ${owners} (owner) VALUES ($1)

@@ -1,14 +1,16 @@
 import { JournalError } from '../../errors.ts'
-import { columnsOf, mayRunNow, type Columns } from '../_columns.ts'
+import { columnsOf, type Columns } from '../_columns.ts'
 import { beatsKept, pageLength, recordOf, type Row } from '../_rows.ts'
+import { takeFunctions } from './_take-functions.ts'
 
 /** The names of the tables of a journal, ready for SQL. */
 export interface JournalTables {
   readonly calls: string
   readonly owners: string
   readonly cuts: string
-  /** A function: takes calls over. */
+  /** Functions: the first takes over calls of a queue, or one by its id, and the second several by their ids. */
   readonly take: string
+  readonly takeEach: string
   readonly schema: string
   readonly prefix: string
 }
@@ -16,7 +18,8 @@ export interface JournalTables {
 /** Runs one statement. If it is frequent, a connection has the server prepare it once. */
 export type RunStatement = (text: string, values?: unknown[], isFrequent?: boolean) => Promise<readonly Row[]>
 
-const journalVersion = '5'
+const journalVersion = '6'
+const tooledVersion = '5'
 const linedVersion = '4'
 const queuedVersion = '3'
 const listedVersion = '2'
@@ -34,6 +37,7 @@ const postgresUpgrades: Readonly<Record<string, (ask: RunStatement, tables: Jour
   [listedVersion]: addQueueColumn,
   [queuedVersion]: addLineColumns,
   [linedVersion]: addTools,
+  [tooledVersion]: mergeIndexes,
 }
 
 /**
@@ -127,7 +131,8 @@ async function createTables(ask: RunStatement, tables: JournalTables): Promise<v
       ${completion(tables)}
       ${queueStatements(tables)}
       ${lineStatements(tables)}
-      ${toolStatements(tables)}`,
+      ${toolStatements(tables)}
+      ${mergeStatements(tables)}`,
     ),
   )
 }
@@ -192,8 +197,9 @@ async function addLineColumns(ask: RunStatement, tables: JournalTables): Promise
   await ask(atVersion(queuedVersion, linedVersion, tables, lineStatements(tables) + fill))
 }
 
+/** Adds what workers leave out calls by. Version 5 has a function that takes calls, which is made with the next step. */
 async function addTools(ask: RunStatement, tables: JournalTables): Promise<void> {
-  await ask(atVersion(linedVersion, journalVersion, tables, toolStatements(tables)))
+  await ask(atVersion(linedVersion, journalVersion, tables, toolStatements(tables) + mergeStatements(tables)))
 }
 
 /** The column and the indexes of the calls that have workers or wait for them. */
@@ -204,45 +210,25 @@ function lineStatements({ calls, prefix }: JournalTables): string {
     CREATE INDEX "${prefix}calls_beside" ON ${calls} (session, alone, state) WHERE alone IS NOT NULL;`
 }
 
-/** Adds the column by which workers leave out calls, and makes the function that takes calls anew. What waits already is unknown. */
-function toolStatements({ calls, take }: JournalTables): string {
-  const lockOf = (call: string): string => `hashtextextended('${calls} ' || ${call}.session, 0)`
-  const waitsForWorker = `call.waits = 'worker' AND call.expires_at >= now_at`
-  const isNotExcepted = (call: string): string =>
-    `${call}.id <> ALL (passed) AND coalesce(${call}.fingerprint, '') <> ALL (lacked)`
+/** Adds the column by which workers leave out calls. What waits already is unknown. */
+function toolStatements({ calls }: JournalTables): string {
+  return `ALTER TABLE ${calls} ADD COLUMN fingerprint text; -- of its tool, if it waits for a worker`
+}
+
+async function mergeIndexes(ask: RunStatement, tables: JournalTables): Promise<void> {
+  await ask(atVersion(tooledVersion, journalVersion, tables, mergeStatements(tables)))
+}
+
+/** Merges indexes of which one can serve, since every write costs for each, and makes the functions that take calls anew. */
+function mergeStatements(tables: JournalTables): string {
+  const { calls, prefix } = tables
+  const former = ['running', 'waiting', 'expiring', 'settled', 'line', 'beside']
   return `
-    ALTER TABLE ${calls} ADD COLUMN fingerprint text; -- of its tool, if it waits for a worker
-    CREATE OR REPLACE FUNCTION ${take}(taker text, now_at float8, one text, line text, passed text[], most integer, lacked text[])
-      RETURNS TABLE (id text, record text, owner text, version integer)
-      LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $take$
-    #variable_conflict use_column
-    DECLARE
-      chosen text[];
-      found_one record;
-    BEGIN
-      -- Takers of one session wait for each other, or leave its calls to the next time. What others took is seen afterwards.
-      IF one IS NOT NULL THEN
-        SELECT call.session, call.alone INTO found_one FROM ${calls} AS call WHERE call.id = one AND ${waitsForWorker};
-        IF NOT FOUND THEN RETURN; END IF;
-        IF found_one.alone = 1 THEN PERFORM pg_advisory_xact_lock(${lockOf('found_one')});
-        ELSE PERFORM pg_advisory_xact_lock_shared(${lockOf('found_one')});
-        END IF;
-        chosen := ARRAY[one];
-      ELSE
-        chosen := ARRAY(
-          SELECT first.id FROM (
-            SELECT call.id, call.session, call.alone FROM ${calls} AS call
-            WHERE ${waitsForWorker} AND call.queue = line AND ${isNotExcepted('call')}
-              AND ${mayRunNow(calls, 'now_at', isNotExcepted('other'))}
-            ORDER BY call.updated_at LIMIT most FOR UPDATE SKIP LOCKED) AS first
-          WHERE CASE WHEN first.alone = 1 THEN pg_try_advisory_xact_lock(${lockOf('first')})
-            ELSE pg_try_advisory_xact_lock_shared(${lockOf('first')}) END);
-      END IF;
-      RETURN QUERY UPDATE ${calls} AS call SET owner = taker, held_since = call.version + 1, version = call.version + 1,
-        updated_at = clock_timestamp(), state = 'running', waits = NULL, queue = NULL, expires_at = NULL
-      WHERE call.id = ANY (chosen) AND ${waitsForWorker} AND ${mayRunNow(calls, 'now_at', isNotExcepted('other'))}
-      RETURNING call.id, call.record, call.owner, call.version;
-    END $take$;`
+    DROP INDEX ${former.map((name) => indexName(tables, name)).join(', ')};
+    CREATE INDEX "${prefix}calls_open" ON ${calls} (state, created_at, id) WHERE state <> 'settled';
+    CREATE INDEX "${prefix}calls_ends" ON ${calls} (settled_at, expires_at) WHERE state <> 'running';
+    CREATE INDEX "${prefix}calls_line" ON ${calls} (session, alone, state, queue, created_at) WHERE alone IS NOT NULL;
+    ${takeFunctions(tables)}`
 }
 
 /** Returns the columns of a row of version 1. A damaged one keeps what the row says of it, so that lists report it. */
@@ -270,7 +256,7 @@ function filledColumns(row: Row): Omit<Columns, 'text'> {
   }
 }
 
-/** What tables need once every record has its columns. */
+/** What tables of version 2 need once every record has its columns. */
 function completion(tables: JournalTables): string {
   const { calls, cuts } = tables
   const index = (name: string, columns: string): string =>

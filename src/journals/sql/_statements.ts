@@ -124,7 +124,7 @@ export class SqlStatements {
     const which = isOne ? 'id = $1' : `queue = $1 AND ${isNotExcepted(waiter)}`
     const { rows } = yield reading(
       `SELECT id, record, version FROM ${calls} AS ${waiter}
-      WHERE waits = 'worker' AND ${which} AND expires_at >= $2 AND ${mayRunNow(calls, '$2', isNotExcepted('other'), waiter)}
+      WHERE waits = 'worker' AND ${which} AND expires_at >= $2 AND ${mayRunNow(calls, '$2', { counts: isNotExcepted('other'), call: waiter })}
       ORDER BY updated_at LIMIT ${integerText(wanted.limit)}`,
       values,
     )
@@ -151,7 +151,7 @@ export class SqlStatements {
     const { rows } = yield reading(
       `SELECT id, queue, ${recordOfDigest} FROM ${calls} AS ${waiter} WHERE waits = 'worker'
         AND queue IN ${parameterList(queues.map(sessionKey), values)} AND updated_at < ${at} - $2
-        AND ${mayRunNow(calls, '$1', 'true', waiter)} ORDER BY updated_at LIMIT ${integerText(limit)}`,
+        AND ${mayRunNow(calls, '$1', { call: waiter })} ORDER BY updated_at LIMIT ${integerText(limit)}`,
       values,
     )
     for (const ids of lists(rows.map(({ id }) => id))) {
@@ -174,7 +174,7 @@ export class SqlStatements {
       const values: unknown[] = [Date.now()]
       const { rows } = yield reading(
         `SELECT id FROM ${calls} AS ${waiter} WHERE id IN ${parameterList(keys, values)} AND waits = 'worker'
-          AND expires_at >= $1 AND ${mayRunNow(calls, '$1', 'true', waiter)}`,
+          AND expires_at >= $1 AND ${mayRunNow(calls, '$1', { call: waiter })}`,
         values,
       )
       found.push(...rows.flatMap(({ id }) => names.get(String(id)) ?? []))

@@ -326,7 +326,7 @@ describe('the testing of what uses the package', () => {
     const foreign = importsOf(file).filter((name) => !name.startsWith('.'))
     const allowed = file.endsWith('/vitest.ts')
       ? ['vitest', 'node:']
-      : /\/(?:cassettes|_\w+-files?)\.ts$/.test(file)
+      : /^src\/testing\/cassettes(?:\/|\.ts$)/.test(file)
         ? ['node:']
         : []
     expect(foreign.filter((name) => !allowed.some((prefix) => name.startsWith(prefix)))).toEqual([])

@@ -1,1 +1,3 @@
 export { callLog, observe, type CallLog, type ObservedCall } from './observe.ts'
+export { fakeTools, type Fake, type FakeAnswer, type FakeHandler, type FakeOptions, type Fakes } from './fakes.ts'
+export { testOptions } from './test-options.ts'

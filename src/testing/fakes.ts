@@ -80,7 +80,7 @@ export function fakeTools(fakes: Readonly<Record<string, Fake>>, options: FakeOp
     }
     const next = state.answers[state.isList ? state.count : 0]
     state.count++
-    if (next !== undefined) return given(next, call, context)
+    if (next !== undefined) return answered(next, call, context)
     const [times, has] = [state.count, state.answers.length]
     return miss(
       `${name} was called ${timesText(times)}, and its fake has ${has === 1 ? '1 answer' : `${has} answers`}.`,
@@ -153,7 +153,7 @@ function isAnswer(answer: unknown): answer is FakeAnswer {
   return typeof answer === 'object' && answer !== null && ('result' in answer || 'error' in answer)
 }
 
-function given(answer: FakeAnswer, call: Confirmed, context: ToolContext): unknown {
+function answered(answer: FakeAnswer, call: Confirmed, context: ToolContext): unknown {
   if (typeof answer === 'function') return answer(call.input as Readonly<Record<string, unknown>>, context)
   if ('result' in answer) return answer.result
   throw typeof answer.error === 'string' ? new ToolFailure(answer.error) : answer.error

@@ -30,8 +30,8 @@ const singlePoints: readonly (keyof Extension)[] = ['approver', 'store', 'record
 export function testOptions(options: ExecutorOptions, ...use: readonly Extension[]): ExecutorOptions {
   const replaced = singlePoints.filter((point) => use.some((extension) => extension[point] !== undefined))
   const types = new Set(use.flatMap(({ runners = [] }) => runners.map(({ type }) => type)))
-  const kept = (options.use ?? []).map((extension) => withoutRunners(extension, types, replaced))
-  return { ...options, use: [...kept, ...use] }
+  const extensions = (options.use ?? []).map((extension) => withoutRunners(extension, types, replaced))
+  return { ...options, use: [...extensions, ...use] }
 }
 
 /** The extension itself, if nothing of it is replaced. */

@@ -69,10 +69,16 @@ export function computeCallId(toolName: string, args: unknown): string {
   return callIdOf(toolName, args === undefined ? '{}' : write(args))
 }
 
-/** The text of a member's name, with the brace or comma before it. */
+/** The text of a member's name, with what stands before it. Fewer pieces of text take less memory. */
 interface MemberName {
   readonly first: string
   readonly next: string
+  /** With the quote that closes the text before it. */
+  readonly afterText: string
+  /** The same with the quote that opens the text after it. */
+  readonly firstOfText: string
+  readonly nextOfText: string
+  readonly textAfterText: string
 }
 
 /** A cache of written names: the args of a tool have the same few each time. */
@@ -138,19 +144,27 @@ class Writer {
 
   writeArray(text: string, array: readonly unknown[], level: number): string {
     const { length } = array
+    let isText = false // whether the element before is text that lacks its closing quote
     text += '['
     for (let index = 0; index < length; index++) {
       this.path[level] = index
       const element = array[index]
-      if (index > 0) text += ','
+      if (typeof element === 'string' && this.isPlainText(text, element)) {
+        text = text + (index === 0 ? '"' : isText ? '","' : ',"') + element
+        isText = true
+        continue
+      }
+      if (index > 0) text += isText ? '",' : ','
       text = this.write(text, element === undefined ? null : element)
+      isText = false
     }
-    return text + ']'
+    return text + (isText ? '"]' : ']')
   }
 
   writeObject(text: string, object: Record<string, unknown>, level: number): string {
     const keys = inOrder(Object.keys(object))
     let isFirst = true
+    let isText = false // whether the member before is text that lacks its closing quote
     for (let index = 0; index < keys.length; index++) {
       const key = keys[index]!
       this.path[level] = key
@@ -158,10 +172,22 @@ class Writer {
       const member = object[key]
       if (member === undefined) continue
       const name = this.nameOf(key)
-      text = this.write(text + (isFirst ? name.first : name.next), member)
+      if (typeof member === 'string' && this.isPlainText(text, member)) {
+        text = text + (isFirst ? name.firstOfText : isText ? name.textAfterText : name.nextOfText) + member
+        isText = true
+      } else {
+        text = this.write(text + (isFirst ? name.first : isText ? name.afterText : name.next), member)
+        isText = false
+      }
       isFirst = false
     }
-    return isFirst ? text + '{}' : text + '}'
+    return text + (isFirst ? '{}' : isText ? '"}' : '}')
+  }
+
+  /** Whether a string fits behind a text, and needs no escapes. */
+  isPlainText(text: string, value: string): boolean {
+    if (text.length > this.limit || value.length > this.limit) throw (this.refusal = tooLarge(this.limit))
+    return isPlainText(value)
   }
 
   quote(value: string): string {
@@ -176,7 +202,14 @@ class Writer {
     const cachedName = names.get(key)
     if (cachedName !== undefined) return cachedName
     const text = this.quote(key) + ':'
-    const name = { first: '{' + text, next: ',' + text }
+    const name = {
+      first: '{' + text,
+      next: ',' + text,
+      afterText: '",' + text,
+      firstOfText: '{' + text + '"',
+      nextOfText: ',' + text + '"',
+      textAfterText: '",' + text + '"',
+    }
     if (key.length <= 64) {
       if (names.size >= mostNames) names.clear()
       names.set(key, name)

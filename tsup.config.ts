@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { globSync } from 'tinyglobby'
 import { defineConfig, type Options } from 'tsup'
@@ -47,6 +47,24 @@ const withoutIdleImports: NonNullable<Options['plugins']>[number] = {
   renderChunk: (code) => ({ code: code.replace(/^import "\.\.?\/(?:\.\.\/)*chunk-\w+\.js";$/gm, '') }),
 }
 
+/**
+ * Writes the entry `toolwright` once more for bundlers: a file for each chunk that it takes names of. esbuild loads at once what a
+ * file imports that a program needs a name of, but passes over a file of `export *`. Node would load more files.
+ */
+function writeBundledEntry(): void {
+  const folder = join(import.meta.dirname, 'dist', 'bundled')
+  const chunks = [
+    ...readFileSync(join(import.meta.dirname, 'dist', 'index.js'), 'utf8').matchAll(
+      /^import (\{[^}]*\}) from "\.(.*)";$/gm,
+    ),
+  ]
+  mkdirSync(folder, { recursive: true })
+  chunks.forEach(([, names, chunk], index) =>
+    writeFileSync(join(folder, `${index}.js`), `export ${names} from "..${chunk}";\n`),
+  )
+  writeFileSync(join(folder, 'index.js'), chunks.map((_, index) => `export * from "./${index}.js";\n`).join(''))
+}
+
 function entries(...files: readonly string[]): Record<string, string> {
   return Object.fromEntries(files.map((file) => [file.replace(/^src\//, '').replace(/\.ts$/, ''), file]))
 }
@@ -63,6 +81,7 @@ const configuration: ReturnType<typeof defineConfig> = defineConfig({
   ),
   format: 'esm',
   plugins: [withoutIdleImports],
+  onSuccess: async () => writeBundledEntry(),
   esbuildPlugins: [recordsWithExecutor],
   platform: 'neutral',
   target: 'es2022',

@@ -17,12 +17,14 @@ export type {
   ParsedOf,
   ToolUi,
 } from './kernel/tool/options.ts'
+export type { ReconcileContext, Reconciled } from './kernel/tool/reconciled.ts'
 export type { EmptyInput, FromJson } from './kernel/schema/infer.ts'
 export type { JsonSchemaObject, JsonType } from './kernel/schema/standard.ts'
 export type { SchemaLoss, SchemaReport, TurnBudget } from './formats/_format.ts'
 
 // Running calls
 export { policiesOf } from './kernel/run/policies.ts'
+export { reconcile } from './kernel/run/reconcile.ts'
 export type { RespondOptions } from './kernel/calls-types.ts'
 export type { Bus, CallQueue, CarriedCall, ExecutorQueue, OrderedCall, RunOptions } from './kernel/queue-types.ts'
 export type { EventNamed, Invocable, InvokeArguments, InvokeResult } from './kernel/executor-types.ts'
@@ -75,7 +77,7 @@ export type { ArtifactStore, Spooling, SpoolReader, SpoolSource, StoredArtifact 
 export type { Decision, Middleware, Policy, PostDecision, Runner, SessionTools, ToolHooks } from './kernel/ports.ts'
 export type { Observer } from './kernel/call/events.ts'
 export type { Shelved } from './kernel/result/shelf.ts'
-export type { Recorder, Settlement } from './kernel/recorder.ts'
+export type { EarlierCall, FoundOut, Recorder, Settlement } from './kernel/recorder.ts'
 export type { ResumableCall } from './kernel/call/wait.ts'
 export type { WaitReason } from './kernel/call/approval.ts'
 export type {

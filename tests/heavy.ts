@@ -6,6 +6,7 @@ const filesByReason: Readonly<Record<string, readonly string[]>> = {
   'processes and servers are killed, round after round': [
     'tests/builtins/killed-host.test.ts',
     'tests/builtins/race.test.ts',
+    'tests/crash/bank.test.ts',
     'tests/crash/fleet.test.ts',
     'tests/crash/postgres.test.ts',
     'tests/crash/sqlite.test.ts',

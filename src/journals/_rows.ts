@@ -161,8 +161,10 @@ function isRecord(value: unknown): value is ToolCallRecord {
 }
 
 /** Whether the journal's part of a record has the waits and digests that others read. */
-function isJournaled({ awaits, work, digest, previous }: Record<string, unknown>): boolean {
-  return [awaits, work].every((pause) => pause === undefined || isWait(pause)) && [digest, previous].every(isTextIfAny)
+function isJournaled({ awaits, work, args, digest, previous }: Record<string, unknown>): boolean {
+  return (
+    [awaits, work].every((pause) => pause === undefined || isWait(pause)) && [args, digest, previous].every(isTextIfAny)
+  )
 }
 
 /** Whether a value has what a waiting call needs to go on. */

@@ -112,6 +112,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
       const { approve } = await call.deadline.outside(loadOnDemand())
       return approve(call, ask, context)
     },
+    findOut: async (earlier) => (await loadOnDemand()).findOut(earlier, kernel),
     redaction: { redactorOf, redactIssues },
     waitingValues: new Map(),
     spool,

@@ -125,8 +125,18 @@ export interface ExecutorCalls extends RecordedCalls {
    */
   respond(token: string | WaitingCall, value: unknown, options?: RespondOptions): Promise<ToolResult>
   /**
+   * Returns the result of a call that has settled. If it is not known what the call did, asks `reconcile` of its tool. What that
+   * finds out is written once, and is the result from then on. As long as it finds nothing out, this returns the first result.
+   *
+   * A tool that says `none` is not believed while the handler may still run: here, or in another executor that lives.
+   *
+   * @throws `E_INVALID_CONFIGURATION` without a journal; `E_JOURNAL` if the call has no record; `E_UNAVAILABLE` if it has not
+   * settled; `E_TOOL_CANCELLED` if the executor closes.
+   */
+  reconcile(invocationId: string): Promise<ToolResult>
+  /**
    * Closes the calls that dead executors left unfinished in the journal. It never runs a call again. It does not touch calls
-   * of living executors, or calls that wait for an answer.
+   * of living executors, or calls that wait for an answer. A call of a tool with `reconcile` settles as that finds out.
    *
    * An executor counts as dead once it was silent for `staleAfter`, 30 seconds by default. Call this at the start and again
    * each minute, since calls of a process that died later are not closed yet.

@@ -1,4 +1,5 @@
 import { idOf, optionsOf } from './call/call.ts'
+import type { ToolResult } from './call/call.ts'
 import type { RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
 import type { ExecutorCalls, RecordedCalls } from './calls-types.ts'
 import { InvalidConfigurationError, JournalError } from './errors.ts'
@@ -48,6 +49,12 @@ export class Calls implements ExecutorCalls {
     const { recorder } = this.#kernel
     if (recorder !== undefined) return recorder.recover(options)
     throw new InvalidConfigurationError('Nothing is recovered without a journal: give the executor one in `use`.')
+  }
+
+  readonly reconcile = async (invocationId: string): Promise<ToolResult> => {
+    const [id, { recorder }] = [idOf(invocationId), this.#kernel]
+    if (recorder !== undefined) return recorder.findings.reconcile(id)
+    throw new InvalidConfigurationError('Nothing is known of a call without a journal: give the executor one in `use`.')
   }
 
   get #keeper(): WaitKeeper | Promise<WaitKeeper> {

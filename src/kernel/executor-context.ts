@@ -4,7 +4,7 @@ import type { Observer } from './call/events.ts'
 import type { Confirmed, Received } from './call/parcel.ts'
 import type { ToolResult } from './call/call.ts'
 import type { Middleware, Runner } from './ports.ts'
-import type { Recorder } from './recorder.ts'
+import type { EarlierCall, FoundOut, Recorder } from './recorder.ts'
 import type { ArtifactStore } from './result/store.ts'
 import type { Issue } from './schema/standard.ts'
 import type { ToolDefinition } from './tool/definition.ts'
@@ -83,6 +83,12 @@ export interface RecordsContext extends OutcomeContext {
   readonly spool: { readonly store: ArtifactStore }
   /** The application's values of waiting calls, by the digests of their tokens. Records do not have them. */
   readonly waitingValues: Map<string, ToolValues>
+  /**
+   * Asks the tool of an earlier call what became of it. Changes no record.
+   *
+   * @throws What the tool throws, with secrets masked; `E_JOURNAL` if the args are not those of the call.
+   */
+  findOut(earlier: EarlierCall): Promise<FoundOut>
   /** What runs calls on the workers of a fleet, once it is there. */
   readonly elsewhere: Elsewhere | undefined
 }

@@ -1,12 +1,13 @@
-import type { ToolResult } from './call/call.ts'
-import type { CallOptions } from './call/context-types.ts'
+import type { ToolCall, ToolResult } from './call/call.ts'
+import type { CallOptions, ToolValues } from './call/context-types.ts'
 import type { Bodies, ToolEvent } from './call/events.ts'
-import type { Received, Resumption } from './call/parcel.ts'
+import type { Received, Reception, Resumption } from './call/parcel.ts'
 import type { RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot, WaitRecord } from './call/record.ts'
 import type { ResumableCall, Wait, WaitingCall } from './call/wait.ts'
 import type { DecideOptions, RecordedCalls, RespondOptions } from './calls-types.ts'
 import type { CallQueue, ExecutorQueue, RunOptions } from './queue-types.ts'
 import type { SpooledArtifact } from './result/artifact.ts'
+import type { Reconciled } from './tool/reconciled.ts'
 
 /** The outcome of a call, for a recorder. */
 export interface Settlement {
@@ -14,6 +15,32 @@ export interface Settlement {
   /** The description of the result's artifact. */
   readonly artifact: ReturnType<SpooledArtifact['toJSON']> | undefined
 }
+
+/** A call that ran before, and of which it is not known what it did. */
+export interface EarlierCall
+  extends
+    Pick<ToolCall, 'id' | 'name' | 'program'>,
+    Pick<Reception, 'invocationId' | 'session' | 'principal' | 'caller'> {
+  readonly callId: string | null
+  /** The canonical text of its args. */
+  readonly text: string
+  /** When its handler began, in milliseconds since the epoch. */
+  readonly startedAt: number
+  readonly values?: ToolValues | undefined
+  /** Ends the question. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What its tool says of an earlier call. */
+export type FoundOut =
+  | Exclude<Reconciled, { readonly effect: 'completed' }>
+  | {
+      readonly effect: 'completed'
+      /** Checks and keeps the result. Call it at most once, or `end`. */
+      settle(): Promise<Settlement>
+      /** Gives the result up. */
+      end(): void
+    }
 
 /** A call that begins to wait: its result, what it needs to go on, and the body of `call:waiting`. */
 export interface BeginningWait {
@@ -76,6 +103,10 @@ export interface Recorder {
   readonly queue: WorkQueue
   /** Returns the calls that wait for a worker as an executor shows them, which resumes them. */
   queueFor(resume: Resume): ExecutorQueue
+  readonly findings: {
+    /** Returns the result of a call that has settled. If it is not known what the call did, asks its tool first. */
+    reconcile(invocationId: string): Promise<ToolResult>
+  }
   /** Closes the calls that dead executors left unfinished. */
   recover(options: RecoverOptions): Promise<Recovery>
   /** Stops the recorder. It writes nothing more. */

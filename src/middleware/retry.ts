@@ -10,9 +10,12 @@ import {
   functionOption,
   integerFrom,
   numberFrom,
+  reconcile,
+  reporterOf,
   timerLength,
   type Confirmed,
   type Middleware,
+  type Reconciled,
 } from '../extension.ts'
 
 export interface RetryOptions {
@@ -27,12 +30,17 @@ export interface RetryOptions {
    * (network failures, rate limits, a `ToolFailure` that says so), and the handler's own timeouts.
    */
   readonly when?: (error: ToolError, context: ToolContext) => boolean
+  /** Takes what a tool's `reconcile` throws: its call then fails with the error of the handler. Default: `console.error`. */
+  readonly report?: (error: unknown) => void
 }
 
 /**
  * Runs a tool again after an error that may pass, for tools that are `idempotent`, or of type `server` and `readonly`.
  *
- * Tools of type `mcp` are never repeated. The wait before each attempt is random, up to a bound that doubles each time. It
+ * Any other tool with `reconcile` is asked first what its failed run did: if it was done, its result is that of the call; if
+ * nothing happened, the tool runs again; if that is not known, the call fails.
+ *
+ * Tools of type `mcp` are repeated only after that question. The wait before each attempt is random, up to a bound that doubles each time. It
  * ends at once if the call is cancelled or its deadline passes. All attempts share the deadline of the call, and
  * `context.attempt` counts them.
  *
@@ -54,8 +62,10 @@ export function retry(options: RetryOptions = {}): Extension & { readonly middle
     delay: numberFrom(0),
     maximumDelay: numberFrom(0),
     when: functionOption,
+    report: functionOption,
   })
   const { attempts = 3, delay = 200, when = mayPass } = options
+  const report = reporterOf(options.report)
   const maximumDelay = timerLength(options.maximumDelay ?? 30_000)
 
   function isWorthIt(error: unknown, context: ToolContext): boolean {
@@ -66,16 +76,32 @@ export function retry(options: RetryOptions = {}): Extension & { readonly middle
     }
   }
 
+  /** Asks the tool what a failed run did. */
+  async function foundOut(call: Confirmed): Promise<Reconciled> {
+    if (call.effect === 'none') return { effect: 'none' }
+    try {
+      return await reconcile(call)
+    } catch (error) {
+      if (!call.deadline.isOver && !call.context.signal.aborted) report(error)
+      return { effect: 'unknown' }
+    }
+  }
+
   return {
     middleware: [
       async (call, context, next) => {
-        if (!mayRepeat(call)) return next()
+        const isRepeatable = mayRepeat(call)
+        if (!isRepeatable && call.tool.reconcile === undefined) return next()
         for (let attempt = 1; ; attempt++) {
           try {
             return await next()
           } catch (error) {
-            if (attempt >= attempts || call.deadline.isOver || context.signal.aborted) throw error
+            const isLast = attempt >= attempts
+            if ((isLast && isRepeatable) || call.deadline.isOver || context.signal.aborted) throw error
             if (!isWorthIt(error, context)) throw error
+            const found = isRepeatable ? undefined : await foundOut(call)
+            if (found?.effect === 'completed') return found.result
+            if (isLast || found?.effect === 'unknown') throw error
           }
           await waitFor(Math.random() * Math.min(maximumDelay, delay * 2 ** (attempt - 1)), context.signal)
         }

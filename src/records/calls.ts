@@ -1,5 +1,5 @@
 import { limited } from '../kernel/call/limited.ts'
-import type { ToolResult } from '../kernel/call/call.ts'
+import { findingMark, type ToolResult } from '../kernel/call/call.ts'
 import type { WaitingCall } from '../kernel/call/wait.ts'
 import type { ToolCallRecord, ToolCallSnapshot } from '../kernel/call/record.ts'
 import {
@@ -21,7 +21,6 @@ import type { FoundRecord, Journal, ListedRecord, RecordQuery } from './journal.
 import { queueOf } from './queued.ts'
 import { isSettled, snapshotOf } from './record.ts'
 import type { JournalRecorder } from './recorder.ts'
-import { replay } from './replay.ts'
 import { Hints, untilSettled } from './settled.ts'
 import { isWanted, waitKeyOf, leased, waitOf, requireLease, requireLimit, waitingCall } from './waiting.ts'
 import type { RecordsContext } from '../kernel/executor-context.ts'
@@ -93,8 +92,17 @@ export class JournalCalls implements RecorderCalls {
   async list({ session, before, limit = 50 }: CallQuery = {}): Promise<ToolCallSnapshot[]> {
     requireLimit(limit)
     const snapshots: ToolCallSnapshot[] = []
-    for await (const { record } of this.#recorder.list({ session, before, limit })) {
-      if (snapshots.push(snapshotOf(record)) >= limit) break
+    for (let last = before, isOver = false; !isOver;) {
+      const wanted = limit - snapshots.length
+      let count = 0
+      for await (const { record } of this.#recorder.list({ session, before: last, limit: wanted })) {
+        count++
+        last = record
+        // What was found out about a call is part of that call.
+        if (record.reconciles === undefined) snapshots.push(snapshotOf(record))
+        if (count >= wanted) break
+      }
+      isOver = count < wanted || snapshots.length >= limit
     }
     return snapshots
   }
@@ -111,7 +119,8 @@ export class JournalCalls implements RecorderCalls {
         const found = settled ?? (await this.#recorder.read(invocationId))
         if (found === null) throw new JournalError(`Tool record not found: ${invocationId}`)
         const { record } = found
-        if (isSettled(record.state)) return { result: await replay(record, this.#kernel) }
+        if (isSettled(record.state))
+          return { result: await unlessGivenUp(this.#recorder.findings.outcome(found), [signal, closed]) }
         const awaits = record.journal?.awaits
         if (awaits === undefined) return {}
         if (waitOf(record) === undefined) await this.#close(found, expiry(awaits))
@@ -196,7 +205,7 @@ export class JournalCalls implements RecorderCalls {
       } catch (cause) {
         throw journalErrorOf(cause)
       }
-      count += deleted.length
+      count += deleted.filter(({ invocationId }) => !invocationId.endsWith(findingMark)).length
       await Promise.all(deleted.map(({ stored }) => this.#deleteStored(stored)))
       if (deleted.length < most) break
     }
@@ -239,6 +248,23 @@ export class JournalCalls implements RecorderCalls {
       await new Promise((resolve) => setTimeout(resolve, count * 5))
     }
     throw new JournalError('Others kept changing the record of the call. Try again.', { retryable: true })
+  }
+}
+
+/** Waits for work. Rejects if a signal aborts, although the work goes on. */
+async function unlessGivenUp<Value>(
+  work: Promise<Value>,
+  signals: readonly (AbortSignal | undefined)[],
+): Promise<Value> {
+  let abort = (): void => {}
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(new ToolCancelledError('The wait for the call was given up.'))
+  })
+  for (const signal of signals) signal?.addEventListener('abort', abort)
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    for (const signal of signals) signal?.removeEventListener('abort', abort)
   }
 }
 

@@ -29,10 +29,19 @@ export interface Closing {
   readonly result: ToolResult
 }
 
-/** Settles the record of a call that no executor runs. Writes nothing. */
-export function closingOf(record: ToolCallRecord, error: ToolError, effect: ToolCallRecord['effect']): Closing {
+/**
+ * Settles the record of a call that no executor runs. Writes nothing.
+ *
+ * @param keptArgs The args that its tool needs to be asked about it later.
+ */
+export function closingOf(
+  record: ToolCallRecord,
+  error: ToolError,
+  effect: ToolCallRecord['effect'],
+  keptArgs?: string,
+): Closing {
   const { createdAt, toolCallId: id } = record
-  const { awaits: _over, work: _work, hasStarted, ...journal } = journaledOf(record)
+  const { awaits: _over, work: _work, args: _args, hasStarted, ...journal } = journaledOf(record)
   const ends = hasStarted === true ? [toolEndOf(record)] : []
   const envelope = envelopeOf(record)
   const { callId, invocationId, toolName, timestamp } = envelope
@@ -41,24 +50,32 @@ export function closingOf(record: ToolCallRecord, error: ToolError, effect: Tool
   const seq = envelope.seq + ends.length
   const settled: ToolEvent = { ...envelope, event: 'call:settled', seq, status, effect, error, durationMs }
   const content = [{ type: 'text' as const, text: modelLine(error, true) }]
-  const closed = { ...foldEvent(record, settled), journal: { ...journal, result: content, failure: error.toJSON() } }
+  const closed = {
+    ...foldEvent(record, settled),
+    journal: {
+      ...journal,
+      ...(keptArgs !== undefined && { args: keptArgs }),
+      result: content,
+      failure: error.toJSON(),
+    },
+  }
   const result = new CallResult({ invocationId, callId, toolName }, status, effect, content, durationMs)
   Object.assign(result, { ...(id !== undefined && { id }), error })
   return { events: [...ends, settled], record: closed, result }
 }
 
-function journaledOf({ journal = { caller: 'model', owner: '', fence: 0 } }: ToolCallRecord): Journaled {
+export function journaledOf({ journal = { caller: 'model', owner: '', fence: 0 } }: ToolCallRecord): Journaled {
   return journal
 }
 
 /** Makes the `tool:end` of a tool whose process has died. */
-export function toolEndOf(record: ToolCallRecord): ToolEvent {
+export function toolEndOf(record: ToolCallRecord, isError: boolean = true): ToolEvent {
   const envelope = envelopeOf(record)
   const durationMs = Math.max(0, envelope.timestamp - (record.startedAt ?? record.createdAt))
-  return { ...envelope, event: 'tool:end', isError: true, durationMs }
+  return { ...envelope, event: 'tool:end', isError, durationMs }
 }
 
-function envelopeOf(record: ToolCallRecord): EventEnvelope {
+export function envelopeOf(record: ToolCallRecord): EventEnvelope {
   const { id: invocationId, callId, name: toolName, session, toolCallId: id, seq } = record
   const { principal } = journaledOf(record)
   const eventFields = { invocationId, callId, toolName, session, seq, timestamp: Date.now() }
@@ -83,7 +100,12 @@ export async function close(
 ): Promise<ToolCallRecord | undefined> {
   const newFence = await recorder.takeOver(before, fence)
   if (newFence === null) return undefined
-  const { events, record } = closingOf(before, error, effect)
+  const { events, record } = closingOf(
+    before,
+    error,
+    effect,
+    effect === 'unknown' ? argsToAsk(before, kernel) : undefined,
+  )
   const journal = { ...record.journal!, owner: newFence.owner, fence: newFence.number }
   const closed = await recorder.seal({ ...record, journal }, newFence)
   if (closed === undefined) return undefined
@@ -91,6 +113,14 @@ export async function close(
   if (before.journal?.awaits !== undefined) kernel.waitingValues.delete(before.journal.awaits.digest)
   kernel.inFlight.tell(closed.id)
   return closed
+}
+
+/** Returns the args of a call, if its tool can be asked later what became of it. */
+function argsToAsk({ session, name, journal }: ToolCallRecord, { registryFor }: RecordsContext): string | undefined {
+  const { args, work, awaits } = journal ?? {}
+  if (args !== undefined) return args
+  const text = (work ?? awaits)?.text
+  return text !== undefined && registryFor(session).get(name)?.reconcile !== undefined ? text : undefined
 }
 
 /** Tells of a call that the journal dropped while it waited. The executor that wrote it last tells, and no other. */

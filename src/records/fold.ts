@@ -44,6 +44,7 @@ export function fold(record: OpenRecord, event: ToolEvent): void {
   switch (event.event) {
     case 'call:received':
       record.input = event.args
+      if (event.reconciles !== undefined) foldFinding(record, event.reconciles)
       break
     case 'call:waiting':
       foldWaiting(record, event)
@@ -87,6 +88,11 @@ export function remark(record: OpenRecord, timestamp: number, note?: string): vo
   for (let index = 0; index < before.length; index++) trail[index] = before[index]!
   trail[before.length] = note === undefined ? { state, timestamp } : { state, timestamp, note }
   record.auditTrail = trail
+}
+
+function foldFinding(record: OpenRecord, reconciles: string): void {
+  record.reconciles = reconciles
+  record.effect = 'unknown' // until it is found out
 }
 
 function foldWaiting(record: OpenRecord, event: ToolEventOf<'call:waiting'>): void {

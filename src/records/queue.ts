@@ -185,11 +185,13 @@ export class JournalQueue implements WorkQueue {
    * Lets a call whose worker died wait for another, if it may run again.
    *
    * @param attempts How many workers may take it.
+   * @param hasHappenedNot Whether it was found out that its run had no effect, so that any tool may run again.
    * @returns Its queue; `'over'` if it may not, so that it has to be closed; `'taken'` if another executor was first.
    */
   async rerun(
     { record, fence }: ListedRecord,
     attempts: number,
+    hasHappenedNot = false,
   ): Promise<Pick<QueuedWork, 'queue' | 'attempts'> | 'over' | 'taken'> {
     const { work: running, awaits } = record.journal ?? {}
     const wait = running ?? awaits
@@ -197,11 +199,14 @@ export class JournalQueue implements WorkQueue {
     // A worker that died before it wrote the record did not die of this call.
     const count = wait.work.attempts
     const hasStarted = record.state === 'EXECUTING'
-    if (count >= attempts || (hasStarted && wait.work.isRepeatable !== true)) return 'over'
+    if (count >= attempts || (hasStarted && wait.work.isRepeatable !== true && !hasHappenedNot)) return 'over'
     const next = await this.#recorder.takeOver(record, fence)
     if (next === null) return 'taken'
     const isReadonly = this.#kernel.registryFor(record.session).get(record.name)?.traits.readonly === true
-    const again: OpenRecord = { ...record, effect: hasStarted && !isReadonly ? 'unknown' : record.effect }
+    const again: OpenRecord = {
+      ...record,
+      effect: hasStarted && !isReadonly && !hasHappenedNot ? 'unknown' : record.effect,
+    }
     const end = record.journal?.hasStarted === true ? toolEndOf(record) : undefined
     if (end !== undefined) again.seq++
     remark(again, Date.now(), 'queued again')

@@ -45,10 +45,10 @@ export function snapshotOf(record: ToolCallRecord): ToolCallSnapshot {
   const { updatedAt: _updatedAt, editedFrom: _editedFrom, input, journal, ...visibleFields } = record
   const text = JSON.stringify(input) ?? ''
   const inputPreview = text.length > longestPreview ? `${text.slice(0, longestPreview)}…` : text
-  const { result, artifact, handle, awaits: { prompt, expiresAt } = {} } = journal ?? {}
+  const { result, artifact, handle, finding, awaits: { prompt, expiresAt } = {} } = journal ?? {}
   const { id: invocationId, name: toolName } = record
   const args = bounded(input, largestArgs)
-  const own = { invocationId, toolName, args, prompt, expiresAt, result, artifact, handle, inputPreview }
+  const own = { invocationId, toolName, args, prompt, expiresAt, result, artifact, handle, finding, inputPreview }
   return readText(JSON.stringify({ ...visibleFields, ...own })) as ToolCallSnapshot
 }
 

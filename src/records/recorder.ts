@@ -27,6 +27,7 @@ import { findResumable, usedUp } from './resumable.ts'
 import { inQueue } from './queued.ts'
 import { isSettled, snapshotOf } from './record.ts'
 import { recover } from './recover.ts'
+import { keepArgs, Findings } from './reconcile.ts'
 import { recall, replay } from './replay.ts'
 import { keepRecordShapes } from './shapes.ts'
 import { plainRecords, type OpenJournaled, type RecordedSettlement, type RecordFormat } from './settlement.ts'
@@ -47,6 +48,7 @@ export class JournalRecorder implements Recorder {
   readonly answers: Answers
   readonly calls: JournalCalls
   readonly queue: JournalQueue
+  readonly findings: Findings
   readonly #pulse = new Pulse(() => void this.beat(), beatInterval)
   readonly #undrop: (() => void) | undefined
   readonly #chain: SettlementChain
@@ -63,6 +65,7 @@ export class JournalRecorder implements Recorder {
     this.answers = new KeptAnswers(kernel, this)
     this.calls = new JournalCalls(this, journal, kernel)
     this.queue = new JournalQueue(this, journal, kernel)
+    this.findings = new Findings(this, kernel)
     this.#undrop = journal.onDrop?.((found) => tellDropped(found, kernel))
   }
 
@@ -87,6 +90,7 @@ export class JournalRecorder implements Recorder {
 
   settle(call: Received, event: ToolEvent, settlement: Settlement): Digested {
     const { fence } = this.#end(call)
+    if (settlement.result.effect === 'unknown') this.findings.settled(call)
     // After `close` the journal may be closed too. The record of a duplicate belongs to another call.
     const isRefused = settlement.result.error?.code === 'E_DUPLICATE_INVOCATION'
     if (fence === undefined && (this.#hasEnded || isRefused)) return undefined
@@ -195,7 +199,7 @@ export class JournalRecorder implements Recorder {
   }
 
   recall(call: Received): Promise<ToolResult | undefined> {
-    return recall(call, this.#kernel, async (invocationId) => (await this.read(invocationId))?.record)
+    return recall(call, this.#kernel, this)
   }
 
   async snapshot(invocationId: string, call?: Received): Promise<ToolCallSnapshot | undefined> {
@@ -221,6 +225,7 @@ export class JournalRecorder implements Recorder {
     this.#pulse.stop()
     this.#cancellations.stop()
     this.calls.close()
+    this.findings.close()
     this.#undrop?.()
   }
 
@@ -228,6 +233,12 @@ export class JournalRecorder implements Recorder {
   takeOver(record: ToolCallRecord, fence: Fence): Fence | null | Promise<Fence | null> {
     this.#pulse.start() // an owner gives signs of life even before its first write
     return this.#answer(() => this.#journal.takeOver(record.id, fence, this.#kernel.owner()), ownCopy)
+  }
+
+  /** Writes a new record. Returns `null` if its invocation has one. */
+  claim(record: ToolCallRecord): Fence | null | Promise<Fence | null> {
+    this.#pulse.start()
+    return this.#answer(() => this.#journal.claim(record, this.#kernel.owner()), ownCopy)
   }
 
   read(invocationId: string): FoundRecord | null | Promise<FoundRecord | null> {
@@ -277,6 +288,7 @@ export class JournalRecorder implements Recorder {
     if (hasStarted) journal.hasStarted = true
     if (awaits !== undefined) journal.awaits = awaits
     else if (settlement === undefined && call.resumption?.taken !== undefined) journal.work = call.resumption.taken
+    else if (record.state === 'EXECUTING' || record.effect === 'unknown') keepArgs(call, journal)
     return this.#format.complete(record, journal, settlement)
   }
 

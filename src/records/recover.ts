@@ -3,6 +3,7 @@ import type { Recovery, RecoverOptions, ToolCallRecord, ToolCallState } from '..
 import { InvalidConfigurationError, SealedError } from '../kernel/errors.ts'
 import type { RecordsContext } from '../kernel/executor-context.ts'
 import { aliveFor, close, isBeingClosed } from './close.ts'
+import { notHappened } from './finding.ts'
 import type { ListedRecord } from './journal.ts'
 import type { JournalRecorder } from './recorder.ts'
 import { replay } from './replay.ts'
@@ -19,7 +20,8 @@ const adviceOfState: Partial<Record<ToolCallState, readonly [string, string]>> =
 }
 
 /**
- * Closes the calls that dead executors left unfinished, or lets them wait for another worker. Runs no call, and leaves calls of living executors alone. A damaged
+ * Closes the calls that dead executors left unfinished, or lets them wait for another worker. Asks their tools before what they
+ * have done. Runs no call, and leaves calls of living executors alone. A damaged
  * record is reported, and the others are still closed.
  *
  * @throws `E_INVALID_CONFIGURATION` if an option is wrong; `E_JOURNAL`.
@@ -30,8 +32,9 @@ export async function recover(
   kernel: RecordsContext,
 ): Promise<Recovery> {
   const { strategy, approvals, staleAfter, attempts } = recoverSettings(options)
+  const { reconcile = true } = options
   const { rerun = kernel.elsewhere !== undefined } = options
-  const { calls, queue } = recorder
+  const { calls, queue, findings } = recorder
   const owner = kernel.owner()
   const sealed: ToolResult[] = []
   const requeued: Recovery['requeued'][number][] = []
@@ -42,11 +45,18 @@ export async function recover(
     const isOurs = fence.owner === owner
     const isAlive = isOurs ? (await queue.has(record.id)) || kernel.inFlight.has(record.id) : idle < staleAfter
     if (isWaiting ? isBeingClosed(listed, owner) : isAlive) return
+    if (record.reconciles !== undefined) return strategy === 'manual' ? undefined : findings.again(listed)
     if (strategy === 'manual') return void unfinished.push(record)
-    const again = rerun ? await queue.rerun(listed, attempts) : 'over'
+    const found = reconcile && !isWaiting ? await findings.recover(listed) : undefined
+    if (found === 'taken') return
+    if (found !== undefined && 'id' in found) return void sealed.push(await replay(found, kernel))
+    const hasHappenedNot = found?.effect === 'none'
+    const again = rerun && found?.effect !== 'unknown' ? await queue.rerun(listed, attempts, hasHappenedNot) : 'over'
     if (again !== 'over' && again !== 'taken') requeued.push({ invocationId: record.id, ...again })
     if (again !== 'over') return
-    const closed = await close(listed, sealing(record), effectOf(record), recorder, kernel)
+    const error = hasHappenedNot ? notHappened() : sealing(record, found?.note)
+    const effect = hasHappenedNot ? 'none' : effectOf(record)
+    const closed = await close(listed, error, effect, recorder, kernel)
     if (closed !== undefined) sealed.push(await replay(closed, kernel))
   }
   if (approvals === 'seal') {
@@ -63,7 +73,7 @@ export async function recover(
   return { sealed, requeued, kept: unfinished, expired }
 }
 
-function recoverSettings(options: RecoverOptions): Required<Omit<RecoverOptions, 'rerun'>> {
+function recoverSettings(options: RecoverOptions): Required<Omit<RecoverOptions, 'rerun' | 'reconcile'>> {
   const { strategy = 'crash', approvals = 'keep', staleAfter = aliveFor, attempts = 3 } = options
   requireWord('strategy', strategy, ['crash', 'manual'])
   requireWord('approvals', approvals, ['keep', 'seal'])
@@ -83,9 +93,11 @@ function requireWord(option: string, word: unknown, knownWords: readonly string[
   )
 }
 
-function sealing(record: ToolCallRecord): SealedError {
+function sealing(record: ToolCallRecord, note: string | undefined): SealedError {
   const words = `The process that handled this call ended while it was ${record.state}; it has been closed.`
-  return new SealedError(words, { recommendations: adviceFor(record) })
+  return new SealedError(words, {
+    recommendations: note === undefined ? adviceFor(record) : [...adviceFor(record), note],
+  })
 }
 
 function effectOf({ state, effect }: ToolCallRecord): ToolCallRecord['effect'] {

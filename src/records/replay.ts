@@ -21,6 +21,7 @@ import { encodeResult } from '../kernel/result/encode.ts'
 import { limited } from '../kernel/call/limited.ts'
 import { plainArgs } from '../kernel/outcome/publish.ts'
 import { contentOf, storeTimeout } from './stored-content.ts'
+import type { JournalRecorder } from './recorder.ts'
 import type { RecordsContext } from '../kernel/executor-context.ts'
 
 /**
@@ -32,14 +33,18 @@ import type { RecordsContext } from '../kernel/executor-context.ts'
 export async function recall(
   received: Received,
   kernel: RecordsContext,
-  read: (invocationId: string) => Promise<ToolCallRecord | undefined>,
+  recorder: Pick<JournalRecorder, 'read' | 'findings'>,
 ): Promise<ToolResult | undefined> {
   const { call, invocationId, session, caller } = received
-  const record = await read(invocationId)
-  if (record === undefined) return undefined
+  const found = await recorder.read(invocationId)
+  if (found === null) return undefined
+  const { record } = found
   const isSameCaller = JSON.stringify(record.journal?.caller) === JSON.stringify(caller)
   const isOurs = record.session === session && isSameCaller && isSameCall(record, call, kernel)
-  if (isOurs && isSettled(record.state)) return answering(call, await replay(record, kernel))
+  if (isOurs && isSettled(record.state)) {
+    if (record.effect === 'unknown') received.effect = 'unknown' // its tool may be asked, and not answer in time
+    return answering(call, await recorder.findings.outcome(found, received.context.values))
+  }
   const awaits = record.journal?.awaits
   if (isOurs && awaits !== undefined && awaits.expiresAt > Date.now()) return waiting(record, awaits, call)
   const work = record.journal?.work

@@ -238,13 +238,13 @@ export class KeptRecord implements RecordFacts {
 }
 
 function weightOf(
-  { awaits, work, failure }: Omit<Journaled, 'result'>,
+  { awaits, work, args = '', failure }: Omit<Journaled, 'result'>,
   approval: ToolCallRecord['approval'] | undefined,
   trailLength: number,
   input: unknown,
 ): number {
   const parts = partLength(awaits) + partLength(work) + partLength(approval) + partLength(failure)
-  return 600 + trailLength * 8 + parts + (input instanceof JsonText ? input.text.length : 0)
+  return 600 + args.length + trailLength * 8 + parts + (input instanceof JsonText ? input.text.length : 0)
 }
 
 function partLength(part: object | undefined): number {

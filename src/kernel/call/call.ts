@@ -82,6 +82,9 @@ export interface ToolResult {
   readonly durationMs: number
 }
 
+/** With it ends the id of a record that says what was found out about another. */
+export const findingMark = '~reconciled'
+
 const longestName = 256
 const longestId = 65_536
 const longestToldId = 1_024
@@ -142,6 +145,11 @@ function refusalOf(candidate: object | null | undefined, call: ToolCall): ToolEr
 export function requireShort(options: CallOptions): void {
   const { session, principal, invocationId, caller } = optionsOf(options)
   const app = typeof caller === 'object' ? caller?.app : undefined
+  if (typeof invocationId === 'string' && invocationId.endsWith(findingMark)) {
+    throw new InvalidConfigurationError(
+      `No \`invocationId\` ends in ${findingMark}: such records say what was found out.`,
+    )
+  }
   if (!isLong(session) && !isLong(principal) && !isLong(invocationId) && !isLong(app)) return
   throw new InvalidConfigurationError(
     `\`session\`, \`principal\`, \`invocationId\` and the app of \`caller\` have at most ${longestToldId} characters each.`,

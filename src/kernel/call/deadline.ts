@@ -94,6 +94,11 @@ export class Deadline {
     return this.#isRunning
   }
 
+  /** How many waits for work continue. */
+  get works(): number {
+    return this.#working
+  }
+
   /** Whether any work continues, also work of a cancelled call. */
   get isWorking(): boolean {
     return this.#working > 0
@@ -146,11 +151,7 @@ export class Deadline {
     return this.#race(wait, true, { take }, undefined, undefined)
   }
 
-  /**
-   * Lets the clock run also while the call waits outside, or stops it there again.
-   *
-   * @param reason Makes the error at the deadline meanwhile. Default: the clock stops outside.
-   */
+  /** Lets the clock run outside too, and `reason` make the error at the deadline. Without it, the clock stops there again. */
   countOutside(reason?: () => ToolError): void {
     this.#reasonOutside = reason
     if (reason !== undefined) this.#startClock()

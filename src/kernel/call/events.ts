@@ -6,7 +6,11 @@ import type { Approval, WaitReason, Question } from './approval.ts'
 /** The fields of each type of event beside the envelope. */
 export interface Bodies {
   /** A call came in. */
-  'call:received': { readonly args: unknown }
+  'call:received': {
+    readonly args: unknown
+    /** The invocation, if these events are about what was found out of it later, and no call came in. */
+    readonly reconciles?: string
+  }
   /** The call waits: for the answer of a person or a client, or for a worker. It is the last event until `call:resumed`. */
   'call:waiting': Question & {
     /** What the call waits for. */

@@ -75,6 +75,8 @@ export interface ToolCallRecord {
   readonly toolCallId?: string | number
   /** The callId before a person edited the args. */
   readonly editedFrom?: string
+  /** The invocation about which this record says what became of it. Its own id is that with `~reconciled`. */
+  readonly reconciles?: string
   /** The args, with secrets masked. */
   readonly input: unknown
   readonly state: ToolCallState
@@ -115,6 +117,10 @@ export interface Journaled {
   readonly awaits?: WaitRecord
   /** The wait of a call that a worker has taken, so that another can begin it again. */
   readonly work?: WaitRecord
+  /** The canonical text of the args, not masked: of a tool with `reconcile`, from the start of its run until its effect is known. */
+  readonly args?: string
+  /** What was found out about the call after it had settled with the effect `unknown`. Another record has all of it. */
+  readonly finding?: { readonly status: CallStatus; readonly effect: SideEffect }
   /** The content for the model, for a replay. Above 64 KiB its kinds and size in words. */
   readonly result?: readonly ContentBlock[]
   /** The store's handle of content that is too large for `result`, and the SHA-256 of its JSON text. */
@@ -147,6 +153,8 @@ export interface ToolCallSnapshot extends Omit<ToolCallRecord, 'updatedAt' | 'ed
   /** The result's artifact. Only large ones have a handle. */
   readonly artifact?: Journaled['artifact']
   readonly handle?: string
+  /** What was found out about the call after it had settled with the effect `unknown`. */
+  readonly finding?: Journaled['finding']
   /** The first 200 characters of the input as JSON. */
   readonly inputPreview: string
 }
@@ -169,11 +177,13 @@ export interface RecoverOptions {
   readonly rerun?: boolean
   /** How many workers may take a call before it is closed. Default: 3. */
   readonly attempts?: number
+  /** Whether to ask tools with `reconcile` what became of their calls, before these are closed. Default: `true`. */
+  readonly reconcile?: boolean
 }
 
 /** The unfinished calls that `recover` found. */
 export interface Recovery {
-  /** The results of the closed calls. Put them into conversations that lack them. */
+  /** The results of the closed calls. Those that `reconcile` found done are `ok`. Put them into conversations that lack them. */
   readonly sealed: readonly ToolResult[]
   /** The calls that wait for another worker. */
   readonly requeued: readonly { readonly invocationId: string; readonly queue: string; readonly attempts: number }[]

@@ -103,7 +103,7 @@ function summaryOf({ status, effect, error, durationMs }: ToolResult, artifact: 
 }
 
 /** Returns the description of an artifact. A handler's own artifact class may throw, which is reported. */
-function describeArtifact(artifact: SpooledArtifact, kernel: OutcomeContext): Description {
+export function describeArtifact(artifact: SpooledArtifact, kernel: OutcomeContext): Description {
   try {
     const isOurs = artifact.toJSON === SpooledArtifact.prototype.toJSON && artifact.mediaType.length <= 256
     const artifactJson: unknown = isOurs ? artifact.toJSON() : bounded(artifact.toJSON(), largestDescription)

@@ -9,7 +9,7 @@ import { invalidOutput, type Validation } from '../schema/validator.ts'
 import { isThenable } from '../json/thenable.ts'
 
 /** Validates the result against `outputSchema`. The validated value goes on. */
-export function check(ran: Ran, _kernel: Kernel): Checked | Promise<Checked> {
+export function check(ran: Ran, _kernel: Pick<Kernel, 'spool'>): Checked | Promise<Checked> {
   const outcome = validateOutput(ran.tool, ran.returned)
   if (outcome === undefined) return stamp(ran, 'output', ran.returned)
   return isThenable(outcome)

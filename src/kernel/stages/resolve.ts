@@ -20,7 +20,7 @@ export function resolve(received: Received, kernel: Kernel): Resolved {
 }
 
 /** Gives a call its tool. If the tool has secrets, gives the call what hides them first. */
-export function stampTool(received: Received, tool: ToolDefinition, kernel: Kernel): Resolved {
+export function stampTool(received: Received, tool: ToolDefinition, kernel: Pick<Kernel, 'redaction'>): Resolved {
   const { secrets } = tool
   if (secrets.length > 0) received.redactor = kernel.redaction.redactorOf(received, secrets)
   return stamp(received, 'tool', tool)

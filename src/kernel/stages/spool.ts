@@ -5,8 +5,10 @@ import type { Kernel, Spool } from '../kernel.ts'
 import { unmarked } from '../result/content.ts'
 import { encodeFor, isSmall, keepSmall, shownLimit } from '../result/encode.ts'
 
+type SpoolContext = Pick<Kernel, 'spool' | 'inlineLimit' | 'recorder'>
+
 /** Keeps the whole result, and makes the content for the model. */
-export function spool(checked: Checked, kernel: Kernel): Spooled | Promise<Spooled> {
+export function spool(checked: Checked, kernel: SpoolContext): Spooled | Promise<Spooled> {
   const { output } = checked
   if (isArtifact(output) || isStream(output)) return keepOutput(output, checked, kernel)
   const visibleOutput = toldOutput(checked)
@@ -18,6 +20,8 @@ export function spool(checked: Checked, kernel: Kernel): Spooled | Promise<Spool
   return keepOutput(encoded, checked, kernel)
 }
 
-async function keepOutput(...[output, checked, kernel]: [...Parameters<Spool['keep']>, Kernel]): Promise<Spooled> {
+async function keepOutput(
+  ...[output, checked, kernel]: [...Parameters<Spool['keep']>, SpoolContext]
+): Promise<Spooled> {
   return stamp(checked, 'receipt', await kernel.spool.keep(output, checked))
 }

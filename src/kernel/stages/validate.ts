@@ -7,7 +7,7 @@ import { isThenable } from '../json/thenable.ts'
 import { hasArtifacts } from '../result/kinds.ts'
 
 /** Validates the args against the tool's schema. The handler gets the value that the schema returns. */
-export function validate(identified: Identified, kernel: Kernel): Validated | Promise<Validated> {
+export function validate(identified: Identified, kernel: Pick<Kernel, 'spool'>): Validated | Promise<Validated> {
   const { tool, identity } = identified
   const outcome = inputOf(tool).validate(identity.args)
   return isThenable(outcome)
@@ -15,7 +15,11 @@ export function validate(identified: Identified, kernel: Kernel): Validated | Pr
     : accept(identified, outcome, kernel)
 }
 
-function accept(identified: Identified, outcome: Validation, kernel: Kernel): Validated | Promise<Validated> {
+function accept(
+  identified: Identified,
+  outcome: Validation,
+  kernel: Pick<Kernel, 'spool'>,
+): Validated | Promise<Validated> {
   const value = valueOf(identified, outcome)
   if (!hasArtifacts(value)) return stamp(identified, 'input', value)
   const opened = kernel.spool.openArtifacts(value, identified)

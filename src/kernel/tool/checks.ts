@@ -71,12 +71,13 @@ const fields: Record<keyof ErasedConfig, Check> = {
         ([name, hook]) => Object.hasOwn(hookNames, name) && (hook === undefined || isFunction(hook)),
       ),
   ],
+  reconcile: handler,
   ephemeral: flag,
   trusted: flag,
   onCollision: oneOfWords('replace', 'keep', 'throw'),
   meta: object,
   metadata: [
-    'an object, with `cacheable` true or false and `cacheTTL` a number of milliseconds, if it has them',
+    'an object: `cacheable` is true or false, `cacheTTL` a number of milliseconds',
     (value) => isObject(value) && isCacheable(value),
   ],
   aliases: arrayOf('names', isName),
@@ -112,7 +113,7 @@ const otherNames = new Map([
 /** What stands here for fields of other libraries that tools have not. */
 const otherWays = new Map([
   ['toModelOutput', 'is not a field of a tool: return `shown(text, value)` from the handler'],
-  ['contextSchema', 'is not a field of a tool: the handler reads `context.values`, which come as `values` with a call'],
+  ['contextSchema', 'is not a field of a tool: the handler reads `context.values`'],
 ])
 
 /** Returns the issues of a tool's config, one for each wrong field. */

@@ -4,6 +4,7 @@ import type { EmptyInput, InputOf, OutputOf, Schema, Typed } from '../schema/inf
 import type { ToolExecutor } from '../executor-types.ts'
 import type { CallOptions, ToolContext } from '../call/context-types.ts'
 import type { Middleware, ToolHooks } from '../ports.ts'
+import type { ReconcileContext, Reconciled } from './reconciled.ts'
 import type { Observer } from '../call/events.ts'
 import type { JsonSchema, JsonSchemaObject } from '../schema/standard.ts'
 
@@ -158,6 +159,12 @@ export interface ToolOptions<Input = never> extends DefaultedOptions<Input> {
     context: ToolContext,
   ) => ConfirmationPreview | Promise<ConfirmationPreview>
   readonly hooks?: ToolHooks<Input>
+  /**
+   * Finds out what an earlier call did of which it is not known: it timed out, or its process has died. Look it up in the other
+   * system by the `invocationId` that the handler sent, and change nothing: it may be asked often, and by several at once. Say
+   * `unknown` as long as a request may still be under way there. Its record keeps the args, unmasked, until the effect is known.
+   */
+  readonly reconcile?: (input: Input, context: ReconcileContext) => Reconciled | Promise<Reconciled>
   readonly mcpConfig?: McpConfig
   readonly ui?: ToolUi
   /**
@@ -196,6 +203,9 @@ export type CheckedHandlerField<Type, Input, Output, Result, Progress> = Output 
   ? HandlerField<Type, Input, Result, Progress>
   : HandlerField<Type, Input, InputOf<Output> | MarkedJson<InputOf<Output>>, Progress>
 
+/** What `reconcile` returns: a result that the handler could have returned. */
+type FoundBy<Output> = Reconciled<Output extends undefined ? unknown : InputOf<Output> | MarkedJson<InputOf<Output>>>
+
 /** The config of a tool, as its author writes it. */
 export interface ToolConfig<Input, Parsed, Output, Artifact extends SpooledArtifact, Type> extends ToolOptions<Parsed> {
   readonly type?: Type
@@ -205,6 +215,7 @@ export interface ToolConfig<Input, Parsed, Output, Artifact extends SpooledArtif
   readonly outputSchema?: Output
   /** The class that reads the result. Default: chosen by the result. */
   readonly artifact?: ArtifactOption<Artifact>
+  readonly reconcile?: (input: Parsed, context: ReconcileContext) => FoundBy<Output> | Promise<FoundBy<Output>>
   /** Typed by `HandlerField`. Named here too, since TypeScript infers nothing from a config with a missing and a surplus field. */
   readonly handler?: unknown
 }

@@ -105,11 +105,37 @@ export function eventOf<Name extends ToolEventName>(
       : { event, callId, invocationId, id, toolName, session, seq, timestamp: Date.now() }
   if (principal !== undefined) open['principal'] = principal
   if (program !== undefined) open['program'] = program
-  // Engines set a field by its name in a third of the time.
-  if (event === 'call:received') open['args'] = (own as Bodies['call:received']).args
-  else if (event === 'tool:start') open['input'] = (own as Bodies['tool:start']).input
-  else Object.assign(open, unbounded.has(event) ? fitting(own, targets) : own)
+  setBody(open, event, own, targets)
   return open as unknown as ToolEvent
+}
+
+/** Sets the fields of each event that every call has by their names, which takes engines a third of the time. */
+function setBody(open: Record<string, unknown>, event: ToolEventName, body: object, targets: EventTargets): void {
+  switch (event) {
+    case 'call:received':
+      open['args'] = (body as Bodies['call:received']).args
+      return
+    case 'tool:start':
+      open['input'] = (body as Bodies['tool:start']).input
+      return
+    case 'tool:end': {
+      const { isError, durationMs } = body as Bodies['tool:end']
+      open['isError'] = isError
+      open['durationMs'] = durationMs
+      return
+    }
+    case 'call:settled': {
+      const { status, effect, error, result, durationMs } = body as Bodies['call:settled']
+      open['status'] = status
+      open['effect'] = effect
+      if (error !== undefined) open['error'] = error
+      if (result !== undefined) open['result'] = result
+      open['durationMs'] = durationMs
+      return
+    }
+    default:
+      Object.assign(open, unbounded.has(event) ? fitting(body, targets) : body)
+  }
 }
 
 /** Copies a field for observers. If validation changed nothing, the input reuses the copy of the args. */

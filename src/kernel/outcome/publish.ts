@@ -28,19 +28,42 @@ export function publishOutcome(
   emitUnidentified(received, kernel)
   const artifact = result.artifact === undefined ? undefined : describeArtifact(result.artifact, kernel)
   const settled = eventOf(received, kernel, 'call:settled', summaryOf(result, artifact))
-  return written(() => recorder?.settle(received, settled, { result, artifact }), keep, lose)
-
-  function keep(chained: string | undefined): ToolResult {
-    countEvent(settled, received, kernel)
-    publish(chained === undefined ? settled : ({ ...settled, digest: chained } as ToolEvent), received, kernel, result)
-    return result
+  let digest: string | undefined | Promise<string | undefined>
+  try {
+    digest = recorder?.settle(received, settled, { result, artifact })
+  } catch (cause) {
+    return publishLoss(received, kernel, result, settled, artifact, cause)
   }
+  if (!isThenable(digest)) return publishSettled(received, kernel, result, settled, digest)
+  return digest.then(
+    (later) => publishSettled(received, kernel, result, settled, later),
+    (cause: unknown) => publishLoss(received, kernel, result, settled, artifact, cause),
+  )
+}
 
-  function lose(cause: unknown): ToolResult {
-    const lost = unwrittenResult(received, kernel, result, cause)
-    publish({ ...settled, ...summaryOf(lost, artifact) }, received, kernel, lost)
-    return lost
-  }
+function publishSettled(
+  received: Received,
+  kernel: OutcomeContext,
+  result: ToolResult,
+  settled: ToolEvent,
+  digest: string | undefined,
+): ToolResult {
+  countEvent(settled, received, kernel)
+  publish(digest === undefined ? settled : ({ ...settled, digest } as ToolEvent), received, kernel, result)
+  return result
+}
+
+function publishLoss(
+  received: Received,
+  kernel: OutcomeContext,
+  result: ToolResult,
+  settled: ToolEvent,
+  artifact: Description,
+  cause: unknown,
+): ToolResult {
+  const lost = unwrittenResult(received, kernel, result, cause)
+  publish({ ...settled, ...summaryOf(lost, artifact) }, received, kernel, lost)
+  return lost
 }
 
 /**
@@ -55,7 +78,13 @@ export function publishWait(
 ): ToolResult | Promise<ToolResult> {
   emitUnidentified(received, kernel)
   const event = eventOf(received, kernel, 'call:waiting', beginning.body)
-  return written(() => keeper.wait(received, event, beginning), keep, lose)
+  let written: void | Promise<void>
+  try {
+    written = keeper.wait(received, event, beginning)
+  } catch (cause) {
+    return lose(cause)
+  }
+  return isThenable(written) ? written.then(keep, lose) : keep()
 
   function keep(): ToolResult {
     countEvent(event, received, kernel)
@@ -70,21 +99,6 @@ export function publishWait(
   }
 }
 
-/** Goes on once something is written, or could not be. Without a promise it goes on at once. */
-function written<Written>(
-  write: () => Written | Promise<Written>,
-  keep: (value: Written) => ToolResult,
-  lose: (cause: unknown) => ToolResult,
-): ToolResult | Promise<ToolResult> {
-  let value: Written | Promise<Written>
-  try {
-    value = write()
-  } catch (cause) {
-    return lose(cause)
-  }
-  return isThenable(value) ? value.then(keep, lose) : keep(value)
-}
-
 /** Emits `call:received` of a call that failed before it had an identity. Its args are left out if they may hold secrets. */
 function emitUnidentified(received: Received, kernel: OutcomeContext): void {
   if (received.seq > 0) return
@@ -93,13 +107,13 @@ function emitUnidentified(received: Received, kernel: OutcomeContext): void {
 }
 
 function summaryOf({ status, effect, error, durationMs }: ToolResult, artifact: Description): Bodies['call:settled'] {
-  return {
-    status: status as SettledStatus,
-    effect,
-    ...(error && { error }),
-    ...(artifact && { result: artifact }),
-    durationMs,
+  const own = status as SettledStatus
+  if (error === undefined) {
+    return artifact === undefined
+      ? { status: own, effect, durationMs }
+      : { status: own, effect, result: artifact, durationMs }
   }
+  return { status: own, effect, error, ...(artifact && { result: artifact }), durationMs }
 }
 
 /** Returns the description of an artifact. A handler's own artifact class may throw, which is reported. */

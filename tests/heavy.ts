@@ -69,6 +69,7 @@ const filesByReason: Readonly<Record<string, readonly string[]>> = {
     'tests/cli/workspace.test.ts',
   ],
   'every attack on paths, over both ways to keep them': ['tests/builtins/paths.test.ts'],
+  'documents of real APIs': ['tests/imports/documents.test.ts'],
   'large files': ['tests/stores/file.test.ts'],
   'the same suite over three databases': ['tests/journals/sql.test.ts'],
 }

@@ -279,8 +279,8 @@ describe('the sources', () => {
           (family === 'src/journals' && path.startsWith('src/records/')) ||
           // The kernel asks plain Zod schemas by the same rule.
           (file === 'validators/zod.ts' && /^src\/kernel\/schema\/(?:zod|json-schema)\.ts$/.test(path)) ||
-          // The schemas of pages are as little trusted as those of servers: the engine for both stands there.
-          (file === 'src/client/page-tools.ts' && path === 'validators/json-schema.ts'),
+          // The schemas of pages and of documents are as little trusted as those of servers: the engine for both stands there.
+          ((file === 'src/client/page-tools.ts' || family === 'src/imports') && path === 'validators/json-schema.ts'),
         `${file} imports ${specifier}`,
       ).toBe(true)
     }

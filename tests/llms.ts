@@ -24,6 +24,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
     'src/formats/README.md',
     'src/frameworks/README.md',
     'src/mcp/README.md',
+    'src/imports/README.md',
     'src/MIGRATING.md',
   ],
   'Tests of your own': ['src/testing/README.md', 'src/conformance/README.md'],

@@ -1,0 +1,110 @@
+import { ToolFailure, type ToolContext } from '../index.ts'
+
+/** For what a credential is needed. */
+export interface CredentialRequest {
+  /** The name of the security scheme, or of the credential. */
+  readonly scheme: string
+  readonly scopes: readonly string[]
+  /** Where it will be sent, such as `api.example.com`. Empty if a handler of yours asks. */
+  readonly host: string
+  /** Such as `GET /pets/{id}`, or the name of the tool if a handler of yours asks. */
+  readonly operation: string
+  readonly session: string
+  readonly principal: string | undefined
+  readonly invocationId: string
+  readonly attempt: number
+  /** Whether the API has refused the last one: make a new one. */
+  readonly rejected: boolean
+  /** Aborts at the deadline of the call, and when its caller cancels. */
+  readonly signal: AbortSignal
+}
+
+/** A token, or a password with its user. */
+export type Minted = string | { readonly value: string; readonly username?: string }
+
+/** Makes a credential. It may throw a `ToolFailure`, whose words the model reads; the words of other errors stay here. */
+export type Mint<Made extends Minted = Minted> = (request: CredentialRequest) => Made | Promise<Made>
+
+/** What a person has to do before there is a credential. */
+export interface Consent {
+  /** An address that begins with `https:`, which only the person is shown. */
+  readonly url: string
+  /** What the person is told. */
+  readonly message: string
+}
+
+export interface CredentialOptions {
+  readonly mint: Mint
+  /** Returns what a person has to do first, such as to connect an account. The call then waits. Default: nothing. */
+  readonly ready?: (request: CredentialRequest) => Consent | undefined | Promise<Consent | undefined>
+  /** Is told that the API has refused a new credential too. Default: nothing. */
+  readonly revoked?: (request: CredentialRequest) => void
+}
+
+export const credentialKey: unique symbol = Symbol.for('toolwright.credential') as never
+
+/** What `credential` makes, as `auth` of `openapiTools` takes it. */
+export interface CredentialSource {
+  readonly [credentialKey]: CredentialOptions
+}
+
+/** A credential, for `auth` of `openapiTools`, and for handlers of your own: `await github(context)` is its value. */
+export interface Credential extends CredentialSource {
+  (context: ToolContext): Promise<string>
+}
+
+/** Returns how a credential of `auth` is made: it is one, or only its `mint`. */
+export function credentialOptions(auth: CredentialSource | Mint): CredentialOptions {
+  return (auth as Partial<CredentialSource>)[credentialKey] ?? { mint: auth as Mint }
+}
+
+/** The least that is masked safely in answers: fewer characters occur by chance. */
+const shortestCredential = 8
+
+/** Makes a credential for a request. @throws `ToolFailure` of the category `auth`: nothing has been sent. */
+export async function mintedFor(mint: Mint, request: CredentialRequest): Promise<Minted> {
+  const name = JSON.stringify(request.scheme)
+  let minted: unknown
+  try {
+    minted = await beforeAbort(Promise.resolve(mint(request)), request.signal)
+  } catch (thrown) {
+    if (request.signal.aborted) throw request.signal.reason
+    // No cause: what a store of tokens throws may name them.
+    throw thrown instanceof ToolFailure
+      ? new ToolFailure(thrown.message, { recommendations: thrown.recommendations, category: 'auth', effect: 'none' })
+      : refusedCredential(`The credential ${name} was refused.`)
+  }
+  const value = typeof minted === 'string' ? minted : (minted as { readonly value?: unknown } | null | undefined)?.value
+  if (value === undefined || value === null || value === '') throw refusedCredential(`There is no credential ${name}.`)
+  if (typeof value !== 'string' || value.length < shortestCredential) {
+    throw refusedCredential(
+      `The credential ${name} is no text of at least ${shortestCredential} characters: the application has to correct it.`,
+    )
+  }
+  // oxlint-disable-next-line eslint/no-control-regex -- these end a header
+  if (/[\0\r\n]/.test(value))
+    throw refusedCredential(`The credential ${name} has an end of a line: the application has to correct it.`)
+  return minted as Minted
+}
+
+function refusedCredential(words: string): ToolFailure {
+  return new ToolFailure(words, { category: 'auth', effect: 'none' })
+}
+
+export function valueOfMinted(minted: Minted): string {
+  return typeof minted === 'string' ? minted : minted.value
+}
+
+/** Waits for work or its abort, whichever comes first. */
+export function beforeAbort<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error)
+    if (signal.aborted) {
+      work.catch(() => {})
+      abort()
+      return
+    }
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}

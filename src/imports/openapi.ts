@@ -1,0 +1,284 @@
+/**
+ * Makes tools of the operations of an OpenAPI document, at run time. The executor validates, records and spools their calls, under
+ * the application's policies. Credentials are made when a call runs, and never pass through the model.
+ * This file fetches nothing but calls. It believes no document about where credentials go.
+ *
+ * @module
+ */
+import type { Extension, Tool } from '../index.ts'
+import { InvalidConfigurationError, SchemaConversionError } from '../errors.ts'
+import { optionsError } from '../extension.ts'
+import { operationNames } from './_names.ts'
+import { listMember, quotedFromDocument, readApiDocument, textMember, type ApiDocument } from './openapi/_document.ts'
+import { isPrivateHost, isSafeForCredentials, originsOf } from './openapi/_network.ts'
+import { faultWords, operationsOf, type FoundOperation } from './openapi/_operations.ts'
+import {
+  chosenFor,
+  httpUrl,
+  apiSettings,
+  type ApiSettings,
+  type OpenApiOptions,
+  type ApiOperation,
+} from './openapi/_options.ts'
+import { DocumentSchemas, type Mend } from './openapi/_schemas.ts'
+import { schemeNames } from './openapi/_security.ts'
+import { omission, operationTool } from './openapi/_tools.ts'
+
+export type {
+  ApiAnswer,
+  OpenApiLimits,
+  OpenApiOptions,
+  ApiOperation as Operation,
+  OperationOptions,
+} from './openapi/_options.ts'
+
+/** An operation that gives no tool. */
+export interface Omitted {
+  /** Such as `GET /pets/{id}`. */
+  readonly operation: string
+  readonly why: string
+}
+
+/** The tools of an API, for `use`. */
+export interface OpenApiTools extends Extension {
+  /** Returns the tools: always the same array. A new document is a new `openapiTools`. */
+  tools(): readonly Tool[]
+  /** The operations that give no tool. Each is reported, too. */
+  readonly omitted: readonly Omitted[]
+  /** The operations that were taken, in the order of the tools. */
+  readonly operations: readonly ApiOperation[]
+}
+
+/** After so many milliseconds others get a chance to run. */
+const longestWork = 12
+
+/**
+ * Makes tools of the operations of an OpenAPI document of version 3.0, 3.1 or 3.2, as an extension of an executor.
+ *
+ * One operation that cannot be used is left out and reported; the others are not affected. Nothing is fetched: the document comes
+ * as an object or as text, and `$ref` leads only to places within it.
+ *
+ * @param document The document: an object, or the text of JSON or YAML. YAML needs the package `yaml`.
+ * @param options Which operations to take, the address of the API, and the credentials for it.
+ * @throws `E_INVALID_CONFIGURATION` if the document or an option cannot be used.
+ * @example
+ * ```ts
+ * import { readFileSync } from 'node:fs'
+ * import { createExecutor } from 'toolwright'
+ * import { openapiTools } from 'toolwright/imports/openapi'
+ *
+ * const api = await openapiTools(readFileSync('api.yaml', 'utf8'), {
+ *   baseUrl: 'https://api.example.com/v1',
+ *   auth: { token: async ({ principal }) => `token-of-${principal}` },
+ *   only: ['tag:orders'],
+ * })
+ * const executor = createExecutor({ use: [api] })
+ * ```
+ * @see https://spec.openapis.org/oas/v3.1.1.html
+ * @experimental
+ */
+export async function openapiTools(document: string | object, options: OpenApiOptions = {}): Promise<OpenApiTools> {
+  const settings = apiSettings(options)
+  const read = await readApiDocument(document, settings.limits.document)
+  requireSchemes(read, settings)
+  const base = baseOf(read, settings)
+  const omitted: Omitted[] = []
+  const omit = (operation: string, why: string): void => {
+    omitted.push({ operation, why })
+    settings.report(omission(operation, why))
+  }
+  const unreadable: [string, string][] = []
+  const found = operationsOf(read, (key, why) => unreadable.push([key, why]))
+  const selected = selectedOf(found, settings)
+  if (settings.only === undefined) for (const [key, why] of unreadable) omit(key, why)
+  requireKnownOperations(found, selected, settings)
+  const names = operationNames(
+    selected.map(({ operation }) => ({ key: operation.key, name: wantedName(operation, settings) })),
+  )
+  const mends = new Map<Mend, { count: number; readonly first: string }>()
+  const schemas = new DocumentSchemas(read, (mend, what) => {
+    const entry = mends.get(mend)
+    if (entry === undefined) mends.set(mend, { count: 1, first: what })
+    else entry.count++
+  })
+  const notes = new Set<string>()
+  const note = (operation: string, words: string): void => {
+    const line = `${operation}: ${words}`
+    if (notes.size >= 10_000 || notes.has(line)) return
+    notes.add(line)
+    settings.report(
+      new SchemaConversionError(
+        `The operation ${quotedFromDocument(operation)} ${words}.`.replace('" its ', '": its '),
+      ),
+    )
+  }
+  const used = new Set<string>()
+  const tools: Tool[] = []
+  const operations: ApiOperation[] = []
+  let since = performance.now()
+  for (const each of selected) {
+    const { key } = each.operation
+    try {
+      tools.push(
+        await operationTool(names.get(key) ?? key, each, { document: read, schemas, settings, base, used, note }),
+      )
+      operations.push(each.operation)
+    } catch (error) {
+      omit(key, faultWords(error))
+    }
+    if (performance.now() - since < longestWork) continue
+    await new Promise((resolve) => setTimeout(resolve))
+    since = performance.now()
+  }
+  const idle = [...settings.fixed.keys()].find((name) => !used.has(name))
+  if (idle !== undefined)
+    throw optionsError('openapiTools', `finds no parameter and no body for ${quotedFromDocument(idle)} of \`fixed\``)
+  for (const [mend, { count, first }] of mends)
+    settings.report(new SchemaConversionError(mendWords(mend, count, first)))
+  Object.freeze(tools)
+  return { tools: () => tools, omitted, operations }
+}
+
+const mendReasons: Readonly<Record<Mend, string>> = {
+  pattern: 'a pattern that cannot be checked safely is left out',
+  required: 'a `required` that is no list is left out',
+  enum: 'the same value stands twice in an `enum`',
+  type: 'a type that JSON Schema has not is left out',
+  allOf: 'an empty list of schemas is left out',
+}
+
+function mendWords(mend: Mend, count: number, first: string): string {
+  return `The document has schemas that were mended: ${mendReasons[mend]} (${count} ${count === 1 ? 'time' : 'times'}, first ${first}).`
+}
+
+/** @throws `E_INVALID_CONFIGURATION` if `auth` names a scheme that the document has not. */
+function requireSchemes(document: ApiDocument, { auth }: ApiSettings): void {
+  const entry = schemeNames(document)
+  const stranger = Object.keys(auth).find((name) => !entry.includes(name))
+  if (stranger === undefined) return
+  const words = entry.length === 0 ? 'it has none' : `it has ${entry.slice(0, 20).map(quotedFromDocument).join(', ')}`
+  throw new InvalidConfigurationError(
+    `The document has no security scheme ${quotedFromDocument(stranger)} for \`auth\`; ${words}.`,
+  )
+}
+
+/** Returns the address of the API. @throws `E_INVALID_CONFIGURATION` if neither the application nor the document says it. */
+function baseOf({ root }: ApiDocument, { baseUrl, auth, hosts }: ApiSettings): URL {
+  const unclear = hosts.find((host) => originsOf(host).length === 0)
+  if (unclear !== undefined)
+    throw optionsError(
+      'openapiTools',
+      `takes hosts such as "uploads.example.com" as \`hosts\`, not ${quotedFromDocument(unclear)}`,
+    )
+  if (baseUrl !== undefined) {
+    if (Object.keys(auth).length === 0 || isSafeForCredentials(baseUrl)) return baseUrl
+    throw optionsError('openapiTools', 'sends credentials only by https:, or to this machine: `baseUrl` is neither')
+  }
+  const address = textMember(listMember(root, 'servers')[0], 'url')
+  const url = address === undefined || /[{}]/.test(address) ? undefined : httpUrl(address)
+  if (url?.protocol === 'https:' && !isPrivateHost(url.hostname)) return url
+  const what =
+    address === undefined
+      ? 'the document names no server'
+      : `the server of the document is ${quotedFromDocument(address)}`
+  throw optionsError(
+    'openapiTools',
+    `needs \`baseUrl\`: ${what}, and only a public one that begins with https: is taken from a document`,
+  )
+}
+
+/** Returns the operations that `only` names. */
+function selectedOf(found: readonly FoundOperation[], { only, limits }: ApiSettings): readonly FoundOperation[] {
+  let selected = found
+  if (typeof only === 'function') selected = found.filter(({ operation }) => only(operation))
+  else if (only !== undefined) {
+    const matched = new Set<FoundOperation>()
+    for (const pattern of only) {
+      const matching = found.filter(({ operation }) => isSelectedBy(operation, pattern))
+      if (matching.length === 0)
+        throw optionsError(
+          'openapiTools',
+          `finds no operation for ${quotedFromDocument(pattern)} of \`only\`${nearestTo(pattern, found)}`,
+        )
+      for (const each of matching) matched.add(each)
+    }
+    selected = found.filter((each) => matched.has(each))
+  }
+  if (selected.length <= limits.operations) return selected
+  const counts = `${selected.length.toLocaleString('en')} operations, and at most ${limits.operations.toLocaleString('en')} are taken`
+  throw optionsError('openapiTools', `finds ${counts}: name fewer in \`only\`, or raise \`limits.operations\``)
+}
+
+function isSelectedBy({ id, key, path, tags }: ApiOperation, pattern: string): boolean {
+  if (pattern === id || pattern === key || pattern === path) return true
+  if (pattern.startsWith('tag:')) return tags.includes(pattern.slice(4))
+  if (!pattern.includes('*')) return false
+  const [start = '', ...rest] = pattern.split('*')
+  return [path, key, id ?? ''].some((text) => {
+    if (!text.startsWith(start)) return false
+    let at = start.length
+    for (const [index, part] of rest.entries()) {
+      const isLast = index === rest.length - 1
+      const place = isLast ? (text.endsWith(part) ? text.length - part.length : -1) : text.indexOf(part, at)
+      if (place < at) return false
+      at = place + part.length
+    }
+    return true
+  })
+}
+
+/** Returns the names that are most like one that nothing has. */
+function nearestTo(pattern: string, found: readonly FoundOperation[]): string {
+  const isTag = pattern.startsWith('tag:')
+  const names = found.flatMap(({ operation: { id, key, tags } }) =>
+    isTag ? tags.map((tag) => `tag:${tag}`) : [id ?? key, key],
+  )
+  const pairs = (text: string): Set<string> =>
+    new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, at) => text.slice(at, at + 2).toLowerCase()))
+  const own = pairs(pattern)
+  const likeness = (name: string): number => {
+    const others = pairs(name)
+    return [...own].filter((pair) => others.has(pair)).length / Math.max(1, own.size + others.size)
+  }
+  const near = [...new Set(names)].map((name) => [likeness(name), name] as const).filter(([like]) => like > 0.1)
+  const best = near.toSorted(([one], [other]) => other - one).slice(0, 3)
+  return best.length === 0 ? '' : `; there is ${best.map(([, name]) => quotedFromDocument(name)).join(', ')}`
+}
+
+/** @throws `E_INVALID_CONFIGURATION` if an option names an operation or a parameter that is nowhere: nothing is ignored in silence. */
+function requireKnownOperations(
+  found: readonly FoundOperation[],
+  selected: readonly FoundOperation[],
+  settings: ApiSettings,
+): void {
+  const names = new Set(found.flatMap(({ operation: { id, key } }) => (id === undefined ? [key] : [id, key])))
+  for (const [option, record] of [
+    ['rename', settings.rename],
+    ['tools', settings.tools],
+  ] as const) {
+    if (record === undefined || typeof record === 'function') continue
+    const stranger = Object.keys(record).find((name) => !names.has(name))
+    if (stranger !== undefined)
+      throw optionsError(
+        'openapiTools',
+        `finds no operation ${quotedFromDocument(stranger)} of \`${option}\`${nearestTo(stranger, found)}`,
+      )
+  }
+  if (selected.length === 0 && found.length > 0 && Array.isArray(settings.only))
+    throw optionsError('openapiTools', 'takes no operation: `only` is empty')
+}
+
+function wantedName(operation: ApiOperation, { rename }: ApiSettings): string {
+  const renamed = typeof rename === 'function' ? rename(operation) : chosenFor(rename, operation)
+  if (renamed !== undefined && !/^[a-zA-Z0-9_-]{1,64}$/.test(renamed)) {
+    throw optionsError(
+      'openapiTools',
+      `takes 1 to 64 letters, digits, "_" and "-" as a name in \`rename\`, not ${quotedFromDocument(renamed)}`,
+    )
+  }
+  return (
+    renamed ??
+    operation.id ??
+    `${operation.method.toLowerCase()}_${operation.path.replace(/[^a-zA-Z0-9_-]+/g, '_').replace(/^_+|_+$/g, '')}`
+  )
+}

@@ -1,0 +1,253 @@
+import { bytes, json, shown, ToolFailure, type ContentBlock } from '../../index.ts'
+import { isJsonType } from './_bodies.ts'
+import { entriesOf, isNode, memberOf, documentText, resolved, textMember, type DocumentNode } from './_document.ts'
+import {
+  connectionFailure,
+  effectDetail,
+  isSafe,
+  statusFailure,
+  type FailedOperation,
+  type KnownEffect,
+} from './_failures.ts'
+import type { CredentialMask } from './_mask.ts'
+import { dropBody, piecesOfBody } from './_network.ts'
+import type { ApiAnswer, OpenApiLimits } from './_options.ts'
+
+/** What is done with the answers of an operation. */
+export interface AnswerPlan {
+  readonly operation: FailedOperation
+  readonly limits: Required<OpenApiLimits>
+  /** The headers that the operation declares for a status, in lower case. */
+  readonly headers: (status: number) => readonly string[]
+  readonly refuses: (status: number) => boolean
+  readonly failed: ((answer: ApiAnswer) => string | undefined) | undefined
+  /** Compares a value with the schema of its answer, and reports what does not fit. */
+  readonly compare: (status: number, value: unknown) => void | Promise<void>
+  readonly report: (words: string) => void
+}
+
+const alwaysTold = ['link', 'location', 'retry-after', 'etag', 'content-range', 'x-next-page', 'x-total-count']
+const longestHeader = 1_000
+const longestHeaders = 4_096
+/** Up to this length the model reads a value beside its headers as it is. */
+const longestBeside = 8_192
+const textMediaType =
+  /^(?:text\/|application\/(?:x-)?(?:ndjson|jsonl|xml|yaml|javascript|x-www-form-urlencoded)\b|[\w./-]+\+(?:xml|yaml)\b)/i
+
+/**
+ * Returns the result of an answer.
+ *
+ * @param effect What is known of the effect, whatever comes: a redirect after a POST says that it was done.
+ * @throws `ToolFailure` if the status is not one of success.
+ */
+export async function resultOfAnswer(
+  response: Response,
+  plan: AnswerPlan,
+  mask: CredentialMask,
+  signal: AbortSignal,
+  effect: KnownEffect,
+): Promise<unknown> {
+  const { status } = response
+  if (status === 304) {
+    dropBody(response)
+    return withHeaders('304 Not Modified', response, plan, mask)
+  }
+  if (!response.ok) throw await answerFailure(response, plan, mask, signal, effect)
+  const done: KnownEffect = isSafe(plan.operation.method) ? 'none' : 'completed'
+  const mediaType = response.headers.get('content-type') ?? ''
+  if (status === 204 || status === 205 || plan.operation.method === 'HEAD' || response.body === null) {
+    dropBody(response)
+    return withHeaders(emptyWords(response), response, plan, mask)
+  }
+  if (mediaType !== '' && !isJsonType(mediaType) && !textMediaType.test(mediaType)) {
+    const tooLarge = (most: number): Error => new ToolFailure(largeWords(most), { effect: 'completed' })
+    const pieces = piecesOfBody(response, signal, plan.limits.binary, tooLarge)
+    return bytes(mask.stream(pieces), { mediaType: documentText(mediaType.slice(0, 200)) })
+  }
+  const text = mask.text(await answerText(response, plan, signal, done))
+  if (text === '') return withHeaders(emptyWords(response), response, plan, mask)
+  const value = isJsonType(mediaType) || mediaType === '' ? parsedJson(text, mask) : undefined
+  if (value === undefined && isJsonType(mediaType)) plan.report(`answered ${status} with text that is not JSON`)
+  const why = plan.failed?.({ status, headers: response.headers, body: value === undefined ? text : value.value })
+  if (why !== undefined) {
+    throw new ToolFailure(mask.text(String(why)), {
+      category: 'application',
+      ...effectDetail(plan.refuses(status) ? 'none' : effect),
+    })
+  }
+  if (value === undefined) return withHeaders(text, response, plan, mask)
+  await plan.compare(status, value.value)
+  return withHeaders(json(value.value), response, plan, mask, value)
+}
+
+function emptyWords({ status, statusText }: Response): string {
+  return status === 204
+    ? '204 No Content'
+    : `${status} ${documentText(statusText.slice(0, 100))} (no content)`.replace('  ', ' ')
+}
+
+function largeWords(most: number): string {
+  return `The answer has more than ${most.toLocaleString('en')} bytes, and was not read to its end.`
+}
+
+/** Reads an answer of text. A stream of events ends with the limit, and is what came until then. */
+async function answerText(
+  response: Response,
+  { operation, limits }: AnswerPlan,
+  signal: AbortSignal,
+  done: KnownEffect,
+): Promise<string> {
+  const mediaType = response.headers.get('content-type') ?? ''
+  const isEvents = /^text\/event-stream\b/i.test(mediaType)
+  const tooLarge = (most: number): Error => new ToolFailure(largeWords(most), effectDetail(done))
+  const decoder = decoderOf(mediaType)
+  let text = ''
+  try {
+    for await (const piece of piecesOfBody(response, signal, limits.response, tooLarge)) {
+      text += decoder.decode(piece, { stream: true })
+    }
+  } catch (thrown) {
+    if (signal.aborted) throw signal.reason
+    if (isEvents && thrown instanceof ToolFailure) return text
+    if (thrown instanceof ToolFailure) throw thrown
+    const failure = connectionFailure(thrown, operation)
+    throw new ToolFailure(failure.message, { category: 'network', retryable: failure.retryable, ...effectDetail(done) })
+  }
+  return text + decoder.decode()
+}
+
+function decoderOf(mediaType: string): InstanceType<typeof TextDecoder> {
+  const [, charset = 'utf-8'] = /;\s*charset="?([\w-]{1,40})"?/i.exec(mediaType) ?? []
+  try {
+    return new TextDecoder(charset)
+  } catch {
+    return new TextDecoder()
+  }
+}
+
+/** Parses JSON without credentials. Those that the text has in escapes show only in the value. */
+function parsedJson(text: string, mask: CredentialMask): { readonly value: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return { value: text.includes('\\') ? mask.value(value) : value }
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns a result with the headers of the answer that a model may need, such as the address of the next page. */
+function withHeaders(
+  result: unknown,
+  { status, headers }: Response,
+  plan: AnswerPlan,
+  mask: CredentialMask,
+  parsed?: { readonly value: unknown },
+): unknown {
+  const names = new Set([...plan.headers(status), ...alwaysTold])
+  const lines = [...names].flatMap((name) => {
+    const value = name === 'set-cookie' ? null : headers.get(name)
+    return value === null
+      ? []
+      : [`${name}: ${documentText(mask.text(value).slice(0, longestHeader)).replaceAll('\n', ' ')}`]
+  })
+  if (lines.length === 0) return result
+  const headerBlock: ContentBlock = { type: 'text', text: lines.join('\n').slice(0, longestHeaders) }
+  if (typeof result === 'string')
+    return shown([{ type: 'text', text: result.slice(0, longestBeside) }, headerBlock], result)
+  const value = parsed?.value
+  const text = JSON.stringify(value)
+  const isLong = text.length > longestBeside
+  const start: ContentBlock = isLong
+    ? { type: 'text', text: `${text.slice(0, longestBeside / 4)}\n…` }
+    : { type: 'json', data: value }
+  return shown([start, headerBlock], value)
+}
+
+/** Makes the failure of an answer whose status is not one of success. */
+async function answerFailure(
+  response: Response,
+  plan: AnswerPlan,
+  mask: CredentialMask,
+  signal: AbortSignal,
+  effect: KnownEffect,
+): Promise<ToolFailure> {
+  const { limits, operation, refuses } = plan
+  const words = mask.text(await wordsOfFailure(response, limits.error, signal, mask))
+  const failure = statusFailure(response, words, operation, refuses(response.status))
+  if (effect === undefined) return failure
+  const { message, category = 'application', retryable, recommendations } = failure
+  return new ToolFailure(message, { category, retryable, recommendations, effect })
+}
+
+/** Reads the beginning of the body of a failure. */
+async function wordsOfFailure(
+  response: Response,
+  longest: number,
+  signal: AbortSignal,
+  mask: CredentialMask,
+): Promise<string> {
+  const mediaType = response.headers.get('content-type') ?? ''
+  if (mediaType !== '' && !isJsonType(mediaType) && !textMediaType.test(mediaType)) {
+    dropBody(response)
+    return ''
+  }
+  const decoder = decoderOf(mediaType)
+  let text = ''
+  try {
+    // More than is shown, so that a credential at the end is recognised before it is cut.
+    for await (const piece of piecesOfBody(response, signal, longest * 8, () => new RangeError('long'))) {
+      text += decoder.decode(piece, { stream: true })
+    }
+  } catch (thrown) {
+    if (signal.aborted) throw signal.reason
+    if (!(thrown instanceof RangeError)) text += ' …'
+  }
+  const clean = mask.text(text)
+  const problem = isJsonType(mediaType) ? parsedJson(clean, mask)?.value : undefined
+  const isProblem =
+    isNode(problem) && (textMember(problem, 'title') !== undefined || textMember(problem, 'detail') !== undefined)
+  const errors = memberOf(problem, 'errors')
+  const parts = isProblem
+    ? [
+        textMember(problem, 'title'),
+        textMember(problem, 'detail'),
+        errors === undefined ? undefined : JSON.stringify(errors),
+      ]
+    : [isNode(problem) ? JSON.stringify(problem) : clean]
+  const words = documentText(parts.filter((part) => part !== undefined).join('. ')).trim()
+  return words.length > longest ? `${words.slice(0, longest).replace(/[\ud800-\udbff]$/, '')}…` : words
+}
+
+/** Returns the answer that an operation declares for a status. */
+export function declaredAnswer(root: DocumentNode, node: DocumentNode, status: number): unknown {
+  const responses = memberOf(node, 'responses')
+  const range = `${Math.floor(status / 100)}XX`
+  const found = [String(status), range, range.toLowerCase(), 'default'].find(
+    (key) => memberOf(responses, key) !== undefined,
+  )
+  return found === undefined ? undefined : resolved(root, memberOf(responses, found))
+}
+
+/** Returns the schema of a declared answer of JSON. */
+export function jsonSchemaOfAnswer(answer: unknown): unknown {
+  const media = entriesOf(answer, 'content').find(([type]) => isJsonType(type))
+  return media === undefined ? undefined : memberOf(media[1], 'schema')
+}
+
+/** Returns the header `Accept` of an operation: its types of JSON, if it declares one. */
+export function acceptOf(root: DocumentNode, node: DocumentNode): string {
+  const types = entriesOf(node, 'responses').flatMap(([status, answer]) => {
+    return status.startsWith('2') ? entriesOf(resolvedOrNone(root, answer), 'content').map(([type]) => type.trim()) : []
+  })
+  const declared = [...new Set(types)].filter((type) => /^[\x20-\x7e]{3,100}$/.test(type))
+  const ofJson = declared.filter(isJsonType)
+  return ofJson.length > 0 ? ofJson.join(', ') : '*/*'
+}
+
+function resolvedOrNone(root: DocumentNode, node: unknown): unknown {
+  try {
+    return resolved(root, node)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,290 @@
+import { artifact, SpooledArtifact } from '../../index.ts'
+import { entriesOf, isNode, listMember, memberOf, resolved, textMember, type DocumentNode } from './_document.ts'
+import { encoded, invalidArgument, queryPairs, textOfValue } from './_parameters.ts'
+
+/** How a body is written. */
+export type BodyKind = 'json' | 'form' | 'multipart' | 'text' | 'binary'
+
+/** The body that an operation takes. */
+export interface BodyPlan {
+  readonly kind: BodyKind
+  readonly mediaType: string
+  readonly schema: unknown
+  /** How the properties of a form are written. */
+  readonly encoding: ReadonlyMap<string, PropertyEncoding>
+  /** The properties of a multipart body that are artifacts. */
+  readonly files: ReadonlySet<string>
+}
+
+/** How a property of a form is written. */
+interface PropertyEncoding {
+  readonly contentType?: string | undefined
+  readonly style?: string | undefined
+  readonly explode?: boolean | undefined
+  readonly allowReserved?: boolean | undefined
+}
+
+/** A body that is sent. It is made anew for each attempt. */
+export interface SentBody {
+  readonly contentType: string
+  readonly open: () => Promise<RequestBody>
+  /** Whether `open` returns a stream. */
+  readonly isStreamed: boolean
+}
+
+/** What `fetch` takes as a body. */
+export type RequestBody = NonNullable<RequestInit['body']>
+
+/** Up to this size a body is sent as a whole, with its length. */
+const largestWholeBody = 1_048_576
+
+const jsonMediaType = /^application\/(?:[\w.+-]+\+)?json\b|^[\w.-]+\/[\w.-]+\+json\b/i
+const binaryMediaType =
+  /^(?:application\/(?:octet-stream|pdf|zip|gzip|x-(?!www|ndjson)|vnd\.)|image\/|audio\/|video\/|font\/|\*\/\*)/i
+const kinds: readonly (readonly [BodyKind, RegExp])[] = [
+  ['json', jsonMediaType],
+  ['form', /^application\/x-www-form-urlencoded\b/i],
+  ['multipart', /^multipart\/form-data\b/i],
+  ['text', /^(?:text\/(?!event-stream)|application\/(?:x-)?ndjson|application\/jsonl)/i],
+  ['binary', binaryMediaType],
+]
+
+export function isJsonType(mediaType: string): boolean {
+  return jsonMediaType.test(mediaType.trim())
+}
+
+/** Returns the body of the first kind that fits. @param wanted The media type that the application names. */
+export function bodyPlan(root: DocumentNode, content: unknown, wanted: string | undefined): BodyPlan | undefined {
+  const types = isNode(content) ? Object.keys(content) : []
+  const candidates = wanted === undefined ? types : types.filter((type) => type === wanted)
+  for (const [kind, pattern] of kinds) {
+    const mediaType = candidates.find((type) => pattern.test(type.trim()))
+    if (mediaType !== undefined) return planOf(root, kind, mediaType, memberOf(content, mediaType))
+  }
+  const [named] = candidates
+  // The application says that the body is text, such as XML.
+  return wanted === undefined || named === undefined ? undefined : planOf(root, 'text', named, undefined)
+}
+
+function planOf(root: DocumentNode, kind: BodyKind, mediaType: string, media: unknown): BodyPlan {
+  const schema =
+    kind === 'text' ? { type: 'string' } : (memberOf(media, 'schema') ?? (kind === 'json' ? {} : { type: 'object' }))
+  const files = new Set(
+    kind === 'multipart'
+      ? schemaProperties(root, schema)
+          .filter(([, each]) => isFile(root, each))
+          .map(([name]) => name)
+      : [],
+  )
+  const encoding = new Map(
+    entriesOf(media, 'encoding').map(([name, each]) => {
+      const [explode, allowReserved] = [memberOf(each, 'explode'), memberOf(each, 'allowReserved')]
+      const flags = { explode: explode as boolean | undefined, allowReserved: allowReserved === true }
+      return [
+        name,
+        { contentType: textMember(each, 'contentType'), style: textMember(each, 'style'), ...flags },
+      ] as const
+    }),
+  )
+  const clean = mediaType.trim() === '*/*' ? 'application/octet-stream' : mediaType.trim()
+  return {
+    kind,
+    mediaType: clean,
+    schema: kind === 'binary' ? artifactHandleSchema : withFiles(root, schema, files),
+    encoding,
+    files,
+  }
+}
+
+const artifactHandleSchema = { type: 'string', description: 'The handle of the artifact to send' }
+
+/** Returns the properties of a schema, and of those that it is made of. */
+export function schemaProperties(root: DocumentNode, schema: unknown, depth = 0): [string, unknown][] {
+  if (depth > 8) return []
+  const node = resolved(root, schema)
+  const parts = ['allOf', 'anyOf', 'oneOf'].flatMap((key) => listMember(node, key))
+  return [...entriesOf(node, 'properties'), ...parts.flatMap((part) => schemaProperties(root, part, depth + 1))]
+}
+
+/** Whether a property is the content of a file, or a list of such. */
+function isFile(root: DocumentNode, schema: unknown): boolean {
+  const node = resolved(root, schema)
+  if (memberOf(node, 'type') === 'array') return isFile(root, memberOf(node, 'items'))
+  if (memberOf(node, 'type') === 'file') return true
+  const contentType = textMember(node, 'contentMediaType')
+  if (contentType !== undefined) return memberOf(node, 'contentEncoding') === undefined && !isJsonType(contentType)
+  return textMember(node, 'format') === 'binary'
+}
+
+/** Returns the schema of a form, in which files are handles. */
+function withFiles(root: DocumentNode, schema: unknown, files: ReadonlySet<string>): unknown {
+  if (files.size === 0) return schema
+  return editedSchema(root, schema, (properties, required) => {
+    const edited = Object.entries(properties).map(([name, each]) => {
+      if (!files.has(name)) return [name, each]
+      const node = resolved(root, each)
+      const description = textMember(node, 'description')
+      const file = {
+        type: 'string',
+        description: `${description === undefined ? '' : `${description} `}(the handle of the artifact to send)`,
+      }
+      return [name, memberOf(node, 'type') === 'array' ? { type: 'array', items: file } : file]
+    })
+    return [Object.fromEntries(edited) as DocumentNode, required]
+  })
+}
+
+/** Changes the properties of a schema, and of those that it is made of. References at its top are written out. */
+export function editedSchema(
+  root: DocumentNode,
+  schema: unknown,
+  edit: (properties: DocumentNode, required: readonly unknown[]) => readonly [DocumentNode, readonly unknown[]],
+  depth = 0,
+): unknown {
+  const node = resolved(root, schema)
+  if (!isNode(node) || depth > 8) return schema
+  const own = memberOf(node, 'properties')
+  const [properties, required] = edit(isNode(own) ? own : {}, listMember(node, 'required'))
+  const parts = ['allOf', 'anyOf', 'oneOf'].flatMap((key) => {
+    const list = memberOf(node, key)
+    return Array.isArray(list) ? [[key, list.map((part) => editedSchema(root, part, edit, depth + 1))] as const] : []
+  })
+  return {
+    ...node,
+    ...(own === undefined ? undefined : { properties }),
+    ...(memberOf(node, 'required') === undefined ? undefined : { required }),
+    ...Object.fromEntries(parts),
+  }
+}
+
+/** Returns validated args in which the handles of files stand for artifacts, which the executor opens. */
+export function withArtifacts(input: DocumentNode, { kind, files }: BodyPlan): DocumentNode {
+  const reference = artifact(SpooledArtifact)
+  const body = memberOf(input, 'body')
+  const opened = (value: unknown): unknown => {
+    return typeof value === 'string' ? reference(value) : Array.isArray(value) ? value.map(opened) : value
+  }
+  if (kind === 'binary') return typeof body === 'string' ? { ...input, body: reference(body) } : input
+  if (files.size === 0 || !isNode(body)) return input
+  const entries = Object.entries(body).map(([name, value]) => [name, files.has(name) ? opened(value) : value])
+  return { ...input, body: Object.fromEntries(entries) as unknown }
+}
+
+/** Writes a body. */
+export function sentBody({ kind, mediaType, encoding, files }: BodyPlan, value: unknown): SentBody {
+  const wholeBody = (text: RequestBody): SentBody => ({
+    contentType: mediaType,
+    open: async () => text,
+    isStreamed: false,
+  })
+  if (kind === 'json') return wholeBody(JSON.stringify(value))
+  if (kind === 'text') return wholeBody(textOfValue(value))
+  if (kind === 'form') return wholeBody(formText(value, encoding))
+  if (kind === 'multipart') return multipart(value, encoding, files)
+  const source = artifactOf(value, 'body')
+  if (source.byteLength() > largestWholeBody) {
+    return { contentType: mediaType, open: async () => streamOf(source.chunks()), isStreamed: true }
+  }
+  return { contentType: mediaType, open: async () => wholeBytes(await source.bytes()), isStreamed: false }
+}
+
+function artifactOf(value: unknown, name: string): SpooledArtifact {
+  if (isArtifactLike(value)) return value
+  throw invalidArgument(`\`${name}\` is not the handle of an artifact`)
+}
+
+function isArtifactLike(value: unknown): value is SpooledArtifact {
+  return typeof value === 'object' && value !== null && typeof (value as SpooledArtifact).chunks === 'function'
+}
+
+/** Returns bytes in a buffer of their own, as `fetch` takes them. */
+function wholeBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes)
+}
+
+function formText(value: unknown, encoding: BodyPlan['encoding']): string {
+  if (!isNode(value)) return textOfValue(value)
+  const pairs = Object.entries(value).flatMap(([name, each]) => {
+    const { style, explode, allowReserved } = encoding.get(name) ?? {}
+    const isJson = isNode(each) && style === undefined && explode === undefined
+    return isJson
+      ? [`${encoded(name)}=${encoded(JSON.stringify(each))}`]
+      : queryPairs({ name, style, explode, allowReserved }, each)
+  })
+  return pairs.join('&')
+}
+
+/** A part of a multipart body: its head, and its bytes or the artifact that has them. */
+type FormPart = readonly [head: string, bytes: Uint8Array | SpooledArtifact]
+
+function multipart(value: unknown, encoding: BodyPlan['encoding'], files: ReadonlySet<string>): SentBody {
+  const boundary = `----toolwright${crypto.randomUUID().replaceAll('-', '')}`
+  const text = new TextEncoder()
+  const parts = isNode(value) ? Object.entries(value).flatMap(([name, each]) => partsOf(name, each)) : []
+  const size = parts.reduce(
+    (sum, [, bytes]) => sum + (isArtifactLike(bytes) ? bytes.byteLength() : bytes.byteLength),
+    0,
+  )
+  const isStreamed = size > largestWholeBody
+  const pieces = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    for (const [head, bytes] of parts) {
+      yield text.encode(`--${boundary}\r\n${head}\r\n\r\n`)
+      if (isArtifactLike(bytes)) yield* bytes.chunks()
+      else yield bytes
+      yield text.encode('\r\n')
+    }
+    yield text.encode(`--${boundary}--\r\n`)
+  }
+  const open = async (): Promise<RequestBody> => (isStreamed ? streamOf(pieces()) : new Blob(await collected(pieces())))
+  return { contentType: `multipart/form-data; boundary=${boundary}`, open, isStreamed }
+
+  function partsOf(name: string, each: unknown): FormPart[] {
+    if (Array.isArray(each) && encoding.get(name)?.contentType === undefined)
+      return each.map((item) => partOf(name, item))
+    return [partOf(name, each)]
+  }
+
+  function partOf(name: string, item: unknown): FormPart {
+    const disposition = `Content-Disposition: form-data; name="${quotedInHeader(name)}"`
+    const { contentType } = encoding.get(name) ?? {}
+    if (files.has(name)) {
+      const file = artifactOf(item, name)
+      const type = contentType !== undefined && /^[\w.+-]+\/[\w.+-]+$/.test(contentType) ? contentType : file.mediaType
+      return [
+        `${disposition}; filename="${quotedInHeader(name)}"\r\nContent-Type: ${type.replace(/[^\x20-\x7e]/g, '')}`,
+        file,
+      ]
+    }
+    const isObject = typeof item === 'object' && item !== null
+    const type = contentType?.split(',')[0]?.trim() ?? (isObject ? 'application/json' : undefined)
+    const words = isObject || (type !== undefined && isJsonType(type)) ? JSON.stringify(item) : textOfValue(item)
+    const typed =
+      type === undefined || !/^[\w.+*-]+\/[\w.+*-]+/.test(type)
+        ? ''
+        : `\r\nContent-Type: ${type.replace(/[^\x20-\x7e]/g, '')}`
+    return [disposition + typed, text.encode(words)]
+  }
+}
+
+function quotedInHeader(name: string): string {
+  return name.replace(/["\r\n]/g, (character) => encoded(character))
+}
+
+async function collected(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>[]> {
+  const list: Uint8Array<ArrayBuffer>[] = []
+  for await (const piece of pieces) list.push(wholeBytes(piece))
+  return list
+}
+
+function streamOf(pieces: AsyncGenerator<Uint8Array, void, undefined>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await pieces.next()
+      if (done === true) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await pieces.return()
+    },
+  })
+}

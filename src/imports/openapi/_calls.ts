@@ -1,0 +1,180 @@
+import { ToolFailure, type ToolContext } from '../../index.ts'
+import { resultOfAnswer, type AnswerPlan } from './_answers.ts'
+import { quotedFromDocument, type DocumentNode } from './_document.ts'
+import { connectionFailure, effectDetail, isSafe, type KnownEffect } from './_failures.ts'
+import { CredentialMask } from './_mask.ts'
+import { dropBody, requirePublic, sendOnceOnly, type AllowedHosts } from './_network.ts'
+import type { RequestPlan } from './_operations.ts'
+import { operationRequest, type OperationRequest } from './_requests.ts'
+import { putCredentials, type PlannedScheme } from './_security.ts'
+
+/** An operation that can be called. */
+export interface CallableOperation {
+  readonly key: string
+  readonly request: RequestPlan
+  readonly answers: AnswerPlan
+  readonly schemes: readonly PlannedScheme[]
+  readonly hosts: AllowedHosts
+  readonly accept: string
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly fetch: typeof fetch | undefined
+  readonly redirects: number
+}
+
+/** Calls an operation: credentials are made now, once for each request. */
+export async function callOperation(
+  callable: CallableOperation,
+  input: DocumentNode,
+  context: ToolContext,
+): Promise<unknown> {
+  const mask = new CredentialMask()
+  const parts = await operationRequest(callable.request, input, context)
+  for (let isRejected = false; ; isRejected = true) {
+    const [response, effect] = await exchange(callable, parts, context, mask, isRejected)
+    // A credential that was revoked meanwhile is made anew, once.
+    if (response.status === 401 && callable.schemes.length > 0 && effect === undefined) {
+      if (!isRejected) {
+        dropBody(response)
+        continue
+      }
+      tellRevoked(callable, context)
+    }
+    return resultOfAnswer(response, callable.answers, mask, context.signal, effect)
+  }
+}
+
+/** Sends a request with its credentials, and follows redirects. Returns what a redirect answer of the effect, too. */
+async function exchange(
+  callable: CallableOperation,
+  parts: OperationRequest,
+  context: ToolContext,
+  mask: CredentialMask,
+  rejected: boolean,
+): Promise<readonly [Response, KnownEffect]> {
+  const { hosts, request, answers } = callable
+  const [query, cookies, headers] = [[...parts.query], [...parts.cookies], new Headers(parts.headers)]
+  for (const [name, value] of callable.headers) headers.set(name, value)
+  headers.set('accept', callable.accept)
+  const secrets = { headers, query: [] as string[], cookies }
+  const { host } = hosts.base
+  const { session, principal, invocationId, attempt, signal } = context
+  await putCredentials(
+    callable.schemes,
+    { host, operation: callable.key, session, principal, invocationId, attempt, rejected, signal },
+    mask,
+    secrets,
+  )
+  if (cookies.length > 0) headers.set('cookie', cookies.join('; '))
+  if (parts.body !== undefined) headers.set('content-type', parts.body.contentType)
+  let url = urlOf(hosts.base, parts.path, [...query, ...secrets.query])
+  let { method } = request
+  let { body } = parts
+  let effect: KnownEffect
+  let isTrusted = true
+  for (let redirects = 0; ; redirects++) {
+    await requirePublic(url, hosts, signal)
+    signal.throwIfAborted()
+    const own = isTrusted ? headers : new Headers({ accept: callable.accept })
+    const response = await send(
+      callable,
+      { url, method, headers: own, signal, body: await body?.open(), isStreamed: body?.isStreamed === true },
+      effect,
+    )
+    const location =
+      response.status >= 300 && response.status < 400 && response.status !== 304
+        ? response.headers.get('location')
+        : null
+    if (location === null) return [response, effect]
+    dropBody(response)
+    if (response.status === 303 && !isSafe(method)) {
+      effect = 'completed'
+      method = 'GET'
+      body = undefined
+      headers.delete('content-type')
+    } else if (!isSafe(method) && response.status !== 307 && response.status !== 308) {
+      throw redirectFailure(
+        `The API answered ${response.status} to ${method}, which is not sent again elsewhere.`,
+        method,
+        effect,
+      )
+    }
+    const next = URL.parse(location, url.href)
+    if (next === null || (next.protocol !== 'https:' && next.protocol !== 'http:')) {
+      throw redirectFailure('The API redirects to no address of the web.', method, effect)
+    }
+    if (redirects >= callable.redirects)
+      throw redirectFailure(`The API redirects more than ${callable.redirects} times.`, method, effect)
+    isTrusted &&= next.origin === hosts.base.origin
+    if (!isTrusted && (!isSafe(method) || (next.origin !== hosts.base.origin && !hosts.origins.has(next.origin)))) {
+      throw redirectFailure(
+        `The API redirects to ${quotedFromDocument(next.host)}, which the application does not name in \`hosts\`.`,
+        method,
+        effect,
+      )
+    }
+    if (isTrusted) for (const pair of secrets.query) appendOnce(next, pair)
+    next.username = ''
+    next.password = ''
+    url = next
+  }
+  function appendOnce(target: URL, pair: string): void {
+    const [name = ''] = pair.split('=', 1)
+    if (!target.searchParams.has(decodeURIComponent(name)))
+      target.search += `${target.search === '' ? '?' : '&'}${pair}`
+  }
+  async function send(
+    ...[from, sent, known]: [CallableOperation, Parameters<typeof sendOnceOnly>[1], KnownEffect]
+  ): Promise<Response> {
+    try {
+      return await sendOnceOnly(from.fetch ?? globalThis.fetch, sent)
+    } catch (thrown) {
+      if (signal.aborted) throw signal.reason
+      const failure = connectionFailure(thrown, answers.operation)
+      if (known === undefined) throw failure
+      throw new ToolFailure(failure.message, { category: 'network', retryable: failure.retryable, effect: known })
+    }
+  }
+}
+
+function redirectFailure(words: string, method: string, effect: KnownEffect): ToolFailure {
+  return new ToolFailure(words, {
+    category: 'application',
+    ...effectDetail(effect ?? (isSafe(method) ? 'none' : undefined)),
+  })
+}
+
+/** Returns the address of a request, which never leaves the origin of the base. */
+function urlOf(base: URL, path: string, query: readonly string[]): URL {
+  const joint = query.length === 0 ? '' : path.includes('?') ? '&' : '?'
+  const url = URL.parse(`${base.origin}${base.pathname.replace(/\/$/, '')}${path}${joint}${query.join('&')}`)
+  if (url === null || url.origin !== base.origin) {
+    throw new ToolFailure('The request would leave the host of the API. It was not sent.', {
+      effect: 'none',
+      category: 'validation',
+    })
+  }
+  return url
+}
+
+function tellRevoked({ schemes, key, hosts }: CallableOperation, context: ToolContext): void {
+  const { session, principal, invocationId, attempt, signal } = context
+  for (const { name, scopes, options } of schemes) {
+    try {
+      const answer: unknown = options.revoked?.({
+        scheme: name,
+        scopes,
+        host: hosts.base.host,
+        operation: key,
+        session,
+        principal,
+        invocationId,
+        attempt,
+        rejected: true,
+        signal,
+      })
+      if (answer instanceof Promise) answer.catch(() => {})
+    } catch {
+      // the failure of the call says more
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import { ToolFailure } from '../../index.ts'
+import type { ToolErrorDetails } from '../../index.ts'
+import { documentText } from './_document.ts'
+
+type Category = NonNullable<ToolErrorDetails['category']>
+/** What a failure says of the side effect. Nothing means that it is not known. */
+export type KnownEffect = 'none' | 'completed' | undefined
+
+/** What is known of the operation that failed. */
+export interface FailedOperation {
+  readonly method: string
+  /** Whether the application allows to repeat it: by its method, or by a key. */
+  readonly isRepeatable: boolean
+  readonly hasKey: boolean
+}
+
+interface Refusal {
+  readonly category: Category
+  readonly isRetryable?: true
+}
+
+const application: Refusal = { category: 'application' }
+const refusals = new Map<number, Refusal>([
+  ...[400, 422, 428].map((status) => [status, { category: 'validation' }] as const),
+  ...[404, 405, 406, 410, 411, 413, 414, 415, 416, 417, 421, 426, 431, 451, 501, 505].map(
+    (status) => [status, application] as const,
+  ),
+  ...[402, 409, 412, 423, 424].map((status) => [status, application] as const),
+  ...[401, 403, 407].map((status) => [status, { category: 'auth' }] as const),
+  ...[408, 425].map((status) => [status, { category: 'timeout', isRetryable: true }] as const),
+  [429, { category: 'rate_limit', isRetryable: true }],
+])
+
+export function isSafe(method: string): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
+}
+
+/** Whether an answer with this status means that nothing has happened. */
+export function refusesByStatus(status: number): boolean {
+  return refusals.has(status)
+}
+
+/** Makes the failure of an answer. @param words The body, for the model. @param hasRefused Whether nothing has happened. */
+export function statusFailure(
+  { status, statusText, headers }: Response,
+  words: string,
+  { method, isRepeatable, hasKey }: FailedOperation,
+  hasRefused: boolean,
+): ToolFailure {
+  const { category = status >= 500 ? 'network' : 'application', isRetryable = status >= 500 && isRepeatable } =
+    refusals.get(status) ?? {}
+  const again = adviceOnRetry(headers.get('retry-after'))
+  const reason =
+    statusText === '' ? String(status) : `${status} ${documentText(statusText.slice(0, 100)).replaceAll('\n', ' ')}`
+  return new ToolFailure(words === '' ? reason : `${reason}: ${words}`, {
+    category,
+    retryable: isRetryable || (status === 409 && hasKey),
+    ...effectDetail(hasRefused || isSafe(method) ? 'none' : undefined),
+    recommendations: again === undefined ? [] : [again],
+  })
+}
+
+export function effectDetail(effect: KnownEffect): { readonly effect?: 'none' | 'completed' } {
+  return effect === undefined ? {} : { effect }
+}
+
+/** Returns when to ask again, if the answer says so: in seconds, or as a date. */
+function adviceOnRetry(text: string | null): string | undefined {
+  if (text === null) return undefined
+  const seconds = /^\d{1,9}$/.test(text.trim()) ? Number(text) : Math.ceil((Date.parse(text) - Date.now()) / 1_000)
+  return Number.isFinite(seconds) ? `Try again in ${Math.max(0, seconds).toLocaleString('en')} s.` : undefined
+}
+
+const notConnected = new Set(
+  'ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH UND_ERR_CONNECT_TIMEOUT ConnectionRefused FailedToOpenSocket'.split(
+    ' ',
+  ),
+)
+const certificates = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
+
+/** Makes the failure of a request that got no whole answer. The words are ours: what `fetch` throws may have the address. */
+export function connectionFailure(thrown: unknown, { method, isRepeatable }: FailedOperation): ToolFailure {
+  const codes = codesOf(thrown)
+  const isUnsent = codes.length > 0 && codes.every((code) => notConnected.has(code) || certificates.test(code))
+  const [code] = codes
+  const words = isUnsent ? 'The API cannot be reached' : 'The connection to the API broke before the answer was whole'
+  return new ToolFailure(`${words}${code === undefined ? '' : ` (${code})`}.`, {
+    category: 'network',
+    retryable: isUnsent || isRepeatable,
+    ...effectDetail(isUnsent || isSafe(method) ? 'none' : undefined),
+  })
+}
+
+/** Returns the codes of a thrown error and of its causes. */
+function codesOf(thrown: unknown, depth = 0): string[] {
+  try {
+    if (typeof thrown !== 'object' || thrown === null || depth > 4) return []
+    const { code, cause, errors } = thrown as {
+      readonly code?: unknown
+      readonly cause?: unknown
+      readonly errors?: unknown
+    }
+    const own = typeof code === 'string' && /^[\w]{2,60}$/.test(code) ? [code] : []
+    const all = Array.isArray(errors) ? errors.slice(0, 16).flatMap((each) => codesOf(each, depth + 1)) : []
+    const found = all.length > 0 ? all : own
+    return found.length > 0 ? found : codesOf(cause, depth + 1)
+  } catch {
+    return []
+  }
+}

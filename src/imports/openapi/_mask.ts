@@ -1,0 +1,142 @@
+import { encoded } from './_parameters.ts'
+
+/** What stands in an answer in place of a credential. */
+const placeholder = '[credential]'
+
+/** Hides the credentials of a call in what comes back, in the forms in which servers repeat them. */
+export class CredentialMask {
+  readonly #forms = new Set<string>()
+  #pattern: RegExp | undefined
+  #bytePattern: RegExp | undefined
+  #longest = 0
+
+  /** Hides a credential from now on. @param whole How it was sent, if more than the value was, as with a user and a password. */
+  add(value: string, whole?: string): void {
+    for (const form of credentialForms(value)) this.#forms.add(form)
+    if (whole !== undefined) this.#forms.add(base64OfBytes(new TextEncoder().encode(whole)))
+    const forms = [...this.#forms]
+      .filter((form) => form.length >= 8)
+      .toSorted((one, other) => other.length - one.length)
+    this.#pattern = patternOf(forms)
+    const asBytes = forms.map((form) => byteText(new TextEncoder().encode(form)))
+    this.#bytePattern = patternOf(asBytes)
+    this.#longest = Math.max(...asBytes.map((form) => form.length))
+  }
+
+  text(text: string): string {
+    return this.#pattern === undefined ? text : text.replace(this.#pattern, placeholder)
+  }
+
+  /** Hides the credentials in all texts of a JSON value. */
+  value(value: unknown): unknown {
+    if (this.#pattern === undefined) return value
+    if (typeof value === 'string') return this.text(value)
+    if (Array.isArray(value)) return value.map((each) => this.value(each))
+    if (typeof value !== 'object' || value === null) return value
+    const masked: Record<string, unknown> = {}
+    for (const [key, each] of Object.entries(value)) {
+      const own = { value: this.value(each), enumerable: true, writable: true, configurable: true }
+      Object.defineProperty(masked, this.text(key), own)
+    }
+    return masked
+  }
+
+  /** Hides the credentials in a stream. It holds back as many bytes as the longest form has, since a piece may end within one. */
+  async *stream(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+    const pattern = this.#bytePattern
+    if (pattern === undefined) return yield* pieces
+    let rest: Uint8Array = new Uint8Array()
+    for await (const piece of pieces) {
+      const [clean, left] = this.#cleaned(joined(rest, piece), pattern, this.#longest - 1)
+      rest = left
+      if (clean.byteLength > 0) yield clean
+    }
+    const [clean] = this.#cleaned(rest, pattern, 0)
+    if (clean.byteLength > 0) yield clean
+  }
+
+  /** Returns bytes without credentials, and the last ones, in which one could begin. */
+  #cleaned(bytes: Uint8Array, pattern: RegExp, window: number): readonly [Uint8Array, Uint8Array] {
+    const text = byteText(bytes)
+    const clean: Uint8Array[] = []
+    let from = 0
+    for (const match of text.matchAll(pattern)) {
+      clean.push(bytes.subarray(from, match.index), new TextEncoder().encode(placeholder))
+      from = match.index + match[0].length
+    }
+    const end = Math.max(from, bytes.byteLength - window)
+    clean.push(bytes.subarray(from, end))
+    return [joined(...clean), bytes.slice(end)]
+  }
+}
+
+function patternOf(forms: readonly string[]): RegExp | undefined {
+  return forms.length === 0
+    ? undefined
+    : new RegExp(forms.map((form) => form.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')).join('|'), 'g')
+}
+
+/** Returns text with one character for each byte, so that places in it are places in the bytes. */
+function byteText(bytes: Uint8Array): string {
+  return new TextDecoder('latin1').decode(bytes)
+}
+
+function joined(...parts: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.byteLength
+  }
+  return all
+}
+
+/** Returns the forms in which a value may come back. */
+function credentialForms(value: string): string[] {
+  const bytes = new TextEncoder().encode(value)
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  const json = JSON.stringify(value).slice(1, -1)
+  const html = json.replace(/[<>&+'=/]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  // The body of a request may come back as a text within JSON.
+  const jsons = [
+    JSON.stringify(json).slice(1, -1),
+    json,
+    json.replaceAll('/', '\\/'),
+    json.replace(/[<>&]/g, escapedUnit),
+    html,
+    html.replace(/\\u[0-9a-f]{4}/g, upperUnit),
+  ]
+  const percent = [encodeURIComponent(value.toWellFormed()), encoded(value), encoded(value).replaceAll('%20', '+')]
+  const lower = percent.map((form) => form.replace(/%[0-9A-F]{2}/g, (each) => each.toLowerCase()))
+  // Within a longer text base64 has three alignments: of each, only what depends on the value alone is looked for.
+  const aligned = [0, 1, 2].map((shift) => {
+    const text = base64OfBytes(joined(new Uint8Array(shift), bytes)).replace(/=+$/, '')
+    return text.slice(shift === 0 ? 0 : shift + 1, text.length - ((shift + bytes.length) % 3 === 0 ? 0 : 1))
+  })
+  const forUrls = aligned.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))
+  return [
+    value,
+    ...jsons,
+    ...percent,
+    ...lower,
+    hex,
+    hex.toUpperCase(),
+    ...aligned,
+    ...forUrls,
+    ...aligned.map(encoded),
+  ]
+}
+
+function escapedUnit(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+function upperUnit(unit: string): string {
+  return `\\u${unit.slice(2).toUpperCase()}`
+}
+
+export function base64OfBytes(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += String.fromCharCode(byte)
+  return btoa(text)
+}

@@ -1,0 +1,137 @@
+import { ToolFailure } from '../../index.ts'
+import { isNode, type ApiDocument } from './_document.ts'
+
+/** How a value is written into a request. */
+export interface Serialization {
+  readonly name: string
+  readonly style?: string | undefined
+  readonly explode?: boolean | undefined
+  readonly allowReserved?: boolean | undefined
+}
+
+/** Percent-encodes all but the unreserved characters of RFC 3986. */
+export function encoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replace(/[!'()*]/g, (character) => {
+    return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+  })
+}
+
+/** Percent-encodes what may stand nowhere in a URL. What has a meaning in one stays, but for what ends a query. */
+function encodedButReserved(text: string): string {
+  return encodeURI(text.toWellFormed())
+    .replace(/%5[BD]/gi, decodeURIComponent)
+    .replaceAll('#', '%23')
+}
+
+/** Returns the text of a value: of a text the text itself, of an object its JSON. */
+export function textOfValue(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}
+
+/** Whether this version of OpenAPI joins what a label has by commas. Its tables said dots until 3.0.3 and 3.1.0. */
+export function joinsLabelsByCommas({ version: [, minor, patch] }: ApiDocument): boolean {
+  return minor === 0 ? patch >= 4 : minor > 1 || patch >= 1
+}
+
+/** Writes a value into a path. */
+export function pathValueText(
+  { name, style = 'simple', explode = false }: Serialization,
+  value: unknown,
+  byComma: boolean,
+): string {
+  const pairs = isNode(value) ? Object.entries(value) : undefined
+  const items =
+    pairs?.flatMap(([key, each]) => [key, textOfValue(each)]) ??
+    (Array.isArray(value) ? value.map(textOfValue) : [textOfValue(value)])
+  const flat = items.map(encoded)
+  const exploded = explode ? pairs?.map(([key, each]) => `${encoded(key)}=${encoded(textOfValue(each))}`) : undefined
+  if (style === 'label') {
+    if (items.length === 0) return ''
+    return `.${exploded?.join('.') ?? flat.join(explode || !byComma ? '.' : ',')}`
+  }
+  if (style === 'matrix') {
+    if (items.length === 0) return ''
+    if (exploded !== undefined) return `;${exploded.join(';')}`
+    if (explode && Array.isArray(value)) return flat.map((each) => `;${encoded(name)}=${each}`).join('')
+    return `;${encoded(name)}=${flat.join(',')}`
+  }
+  return (exploded ?? flat).join(',')
+}
+
+/** Writes a value into a query, as pairs. An empty list has none. */
+export function queryPairs(serialization: Serialization, value: unknown): string[] {
+  const { name, style = 'form', explode = style === 'form', allowReserved = false } = serialization
+  const encode = allowReserved ? encodedButReserved : encoded
+  const key = encoded(name)
+  if (Array.isArray(value)) {
+    if (value.length === 0) return []
+    if (explode || style === 'deepObject') return value.map((each) => `${key}=${encode(textOfValue(each))}`)
+    const separator = style === 'spaceDelimited' ? '%20' : style === 'pipeDelimited' ? '%7C' : ','
+    return [`${key}=${value.map((each) => encode(textOfValue(each))).join(separator)}`]
+  }
+  if (!isNode(value)) return [`${key}=${encode(textOfValue(value))}`]
+  if (style === 'deepObject') return deepPairs(key, value, encode)
+  const entries = Object.entries(value)
+  if (explode) return entries.map(([each, item]) => `${encoded(each)}=${encode(textOfValue(item))}`)
+  return entries.length === 0
+    ? []
+    : [`${key}=${entries.flatMap(([each, item]) => [encode(each), encode(textOfValue(item))]).join(',')}`]
+}
+
+function deepPairs(key: string, value: unknown, encode: (text: string) => string): string[] {
+  if (Array.isArray(value)) return value.map((each) => `${key}=${encode(textOfValue(each))}`)
+  if (!isNode(value)) return [`${key}=${encode(textOfValue(value))}`]
+  return Object.entries(value).flatMap(([name, item]) => deepPairs(`${key}%5B${encoded(name)}%5D`, item, encode))
+}
+
+/** Writes a value into a header. */
+export function headerText({ name, explode = false }: Serialization, value: unknown): string {
+  const pairs = isNode(value) ? Object.entries(value) : undefined
+  const parts = pairs?.map(([key, each]) => `${key}${explode ? '=' : ','}${textOfValue(each)}`)
+  const text = (parts ?? (Array.isArray(value) ? value.map(textOfValue) : [textOfValue(value)])).join(',')
+  // oxlint-disable-next-line eslint/no-control-regex -- these end a header
+  if (/[\r\n\0]/.test(text)) throw invalidArgument(`\`${name}\` is a header, and takes no ends of lines`)
+  // oxlint-disable-next-line eslint/no-control-regex -- the bytes that a header may have
+  if (/[^\t\x20-\x7e\x80-\xff]/.test(text))
+    throw invalidArgument(`\`${name}\` is a header, and takes no such characters`)
+  return text.trim()
+}
+
+/** Writes a value as cookies. */
+export function cookiePairs({ name, explode = true }: Serialization, value: unknown): string[] {
+  if (isNode(value) && explode)
+    return Object.entries(value).map(([key, each]) => `${encoded(key)}=${encoded(textOfValue(each))}`)
+  if (Array.isArray(value) && explode) return value.map((each) => `${encoded(name)}=${encoded(textOfValue(each))}`)
+  const parts = isNode(value)
+    ? Object.entries(value).flatMap(([key, each]) => [key, textOfValue(each)])
+    : Array.isArray(value)
+      ? value.map(textOfValue)
+      : [textOfValue(value)]
+  return [`${encoded(name)}=${parts.map(encoded).join(',')}`]
+}
+
+/** Writes a value as one segment of a path. Refuses what would lead elsewhere: no encoding keeps dot segments apart. */
+export function pathSegment(serialization: Serialization, value: unknown, byComma: boolean): string {
+  const text = pathValueText(serialization, value, byComma)
+  const isEmpty = text === '' || value === '' || (Array.isArray(value) && value.length === 0)
+  if (isEmpty) throw invalidArgument(`\`${serialization.name}\` is part of the path, and may not be empty`)
+  if (hasDots(textOfValue(value)) || hasDots(text)) {
+    throw invalidArgument(`\`${serialization.name}\` is part of the path, and may not have a segment "." or ".."`)
+  }
+  return text
+}
+
+/** Whether a text has a dot segment, however often it is encoded. */
+function hasDots(text: string): boolean {
+  let plain = text
+  for (let round = 0; round < 3; round++) {
+    if (plain.split(/[/\\]/).some((segment) => segment === '.' || segment === '..')) return true
+    plain = plain.replace(/%(2e|2f|5c)/gi, (one) => decodeURIComponent(one)).replace(/%25/g, '%')
+  }
+  return false
+}
+
+/** Makes the failure for args that fit their schema, and that no request can have. */
+export function invalidArgument(words: string): ToolFailure {
+  return new ToolFailure(`${words}. The request was not sent.`, { effect: 'none', category: 'validation' })
+}

@@ -1,0 +1,75 @@
+import type { ToolContext } from '../../index.ts'
+import { sentBody, type SentBody } from './_bodies.ts'
+import { isNode, memberOf, type DocumentNode } from './_document.ts'
+import { fixedValue } from './_options.ts'
+import type { RequestPlan } from './_operations.ts'
+import { cookiePairs, headerText, invalidArgument, pathSegment, queryPairs } from './_parameters.ts'
+import { defineOwn } from './_schemas.ts'
+
+/** The parts of a request that the args decide. */
+export interface OperationRequest {
+  readonly path: string
+  readonly query: string[]
+  readonly headers: Headers
+  readonly cookies: string[]
+  readonly body: SentBody | undefined
+}
+
+/** Writes a request. @throws `ToolFailure` if no request can have these args. */
+export async function operationRequest(
+  plan: RequestPlan,
+  input: DocumentNode,
+  context: ToolContext,
+): Promise<OperationRequest> {
+  const query: string[] = []
+  const headers = new Headers()
+  const cookies: string[] = []
+  let { path } = plan
+  for (const parameter of plan.parameters) {
+    const { arg, place, name, isJson } = parameter
+    const value = arg === undefined ? await fixedValue(parameter.fixed, context) : memberOf(input, arg)
+    if (value === undefined) {
+      if (place === 'path') throw invalidArgument(`\`${name}\` is missing`)
+      continue
+    }
+    const sent = isJson ? JSON.stringify(value) : value
+    if (place === 'path') {
+      const segment = pathSegment(parameter, sent, plan.byComma)
+      path = path.replaceAll(`{${name}}`, () => segment)
+    } else if (place === 'query') query.push(...queryPairs(parameter, sent))
+    else if (place === 'header') headers.set(name, headerText(parameter, sent))
+    else cookies.push(...cookiePairs(parameter, sent))
+  }
+  if (plan.idempotencyHeader !== undefined) headers.set(plan.idempotencyHeader, context.invocationId)
+  const value = await bodyValue(plan, input, context)
+  const body = plan.body === undefined || value === undefined ? undefined : sentBody(plan.body, value)
+  return { path, query, headers, cookies, body }
+}
+
+/** Returns the body with its fixed members, which no arg may have. */
+async function bodyValue(
+  { body: plan, fixedBody }: RequestPlan,
+  input: DocumentNode,
+  context: ToolContext,
+): Promise<unknown> {
+  const body = memberOf(input, 'body')
+  if (plan === undefined || fixedBody.length === 0) return body
+  if (body !== undefined && !isNode(body)) throw invalidArgument('`body` is not an object')
+  let filled: DocumentNode | undefined = body
+  for (const { steps, value, isFilled } of fixedBody) {
+    const next = filledAt(filled ?? {}, steps, isFilled ? await fixedValue(value, context) : undefined)
+    if (isFilled) filled = next
+  }
+  return filled
+}
+
+function filledAt(node: DocumentNode, [first = '', ...rest]: readonly string[], value: unknown): DocumentNode {
+  const own = memberOf(node, first)
+  if (rest.length === 0) {
+    if (own !== undefined || Object.hasOwn(node, first))
+      throw invalidArgument(`\`${first}\` of the body is fixed by the application`)
+    return defineOwn({ ...node }, first, value)
+  }
+  if (own !== undefined && !isNode(own)) throw invalidArgument(`\`${first}\` of the body is not an object`)
+  return defineOwn({ ...node }, first, filledAt(own ?? {}, rest, value))
+}

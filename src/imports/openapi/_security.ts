@@ -1,0 +1,131 @@
+import { credentialOptions, mintedFor, valueOfMinted } from '../_minting.ts'
+import type { CredentialOptions, CredentialRequest, CredentialSource, Mint } from '../_minting.ts'
+import {
+  entriesOf,
+  isNode,
+  listMember,
+  memberOf,
+  OperationFault,
+  quotedFromDocument,
+  resolved,
+  textMember,
+} from './_document.ts'
+import type { ApiDocument, DocumentNode } from './_document.ts'
+import { base64OfBytes, type CredentialMask } from './_mask.ts'
+import { encoded } from './_parameters.ts'
+
+/** How a credential is sent. */
+type Carrier = 'bearer' | 'basic' | 'header' | 'query' | 'cookie'
+
+/** A security scheme that an operation is sent with. */
+export interface PlannedScheme {
+  readonly name: string
+  readonly carrier: Carrier
+  /** The name of the header, the query or the cookie. */
+  readonly parameter: string
+  readonly scopes: readonly string[]
+  readonly options: CredentialOptions
+}
+
+/** Where credentials are put. */
+export interface CredentialPlaces {
+  readonly headers: Headers
+  readonly query: string[]
+  readonly cookies: string[]
+}
+
+type AuthOption = Readonly<Record<string, CredentialSource | Mint>>
+
+/** Returns the names of all security schemes of a document. */
+export function schemeNames({ root }: ApiDocument): string[] {
+  return entriesOf(memberOf(root, 'components'), 'securitySchemes').map(([name]) => name)
+}
+
+/** Returns the names of the schemes of each alternative of an operation. */
+export function alternativesOf(root: DocumentNode, operation: DocumentNode): readonly (readonly string[])[] {
+  const own = memberOf(operation, 'security') ?? memberOf(root, 'security')
+  return Array.isArray(own) ? own.map((each) => (isNode(each) ? Object.keys(each) : [])) : []
+}
+
+/**
+ * Returns the schemes of the first alternative that the application has credentials for.
+ *
+ * @throws {OperationFault} if there is none.
+ */
+export function plannedSchemes(
+  { root }: ApiDocument,
+  operation: DocumentNode,
+  auth: AuthOption,
+  hasFetch: boolean,
+): readonly PlannedScheme[] {
+  const own = memberOf(operation, 'security') ?? memberOf(root, 'security')
+  const alternatives = Array.isArray(own) ? own.filter(isNode) : []
+  if (alternatives.length === 0) return []
+  const schemes = memberOf(memberOf(root, 'components'), 'securitySchemes')
+  const isOfTransport = (name: string): boolean => {
+    return hasFetch && textMember(resolved(root, memberOf(schemes, name)), 'type') === 'mutualTLS'
+  }
+  const chosen = alternatives.find((each) =>
+    Object.keys(each).every((name) => Object.hasOwn(auth, name) || isOfTransport(name)),
+  )
+  if (chosen === undefined) {
+    const undefinedScheme = alternatives
+      .flatMap((each) => Object.keys(each))
+      .find((name) => memberOf(schemes, name) === undefined)
+    if (undefinedScheme !== undefined) {
+      throw new OperationFault(
+        `it needs the security scheme ${quotedFromDocument(undefinedScheme)}, which the document does not define`,
+      )
+    }
+    const missing = [...new Set(alternatives.flatMap((each) => Object.keys(each)))].filter(
+      (name) => !Object.hasOwn(auth, name),
+    )
+    throw new OperationFault(
+      `it needs the credential ${missing.slice(0, 5).map(quotedFromDocument).join(' or ')}: give it in \`auth\``,
+    )
+  }
+  return Object.keys(chosen).flatMap((name) => {
+    if (!Object.hasOwn(auth, name)) return []
+    const scheme = resolved(root, memberOf(schemes, name))
+    const scopes = listMember(chosen, name).filter((scope) => typeof scope === 'string')
+    return { name, scopes, options: credentialOptions(auth[name]!), ...carrierOf(name, scheme) }
+  })
+}
+
+function carrierOf(name: string, scheme: unknown): { readonly carrier: Carrier; readonly parameter: string } {
+  const [type, kind, place, parameter = ''] = ['type', 'scheme', 'in', 'name'].map((key) => textMember(scheme, key))
+  if (type === 'oauth2' || type === 'openIdConnect') return { carrier: 'bearer', parameter: 'authorization' }
+  if (type === 'http' && kind?.toLowerCase() === 'bearer') return { carrier: 'bearer', parameter: 'authorization' }
+  if (type === 'http' && kind?.toLowerCase() === 'basic') return { carrier: 'basic', parameter: 'authorization' }
+  if (type === 'apiKey' && parameter !== '' && (place === 'header' || place === 'query' || place === 'cookie')) {
+    return { carrier: place, parameter }
+  }
+  throw new OperationFault(`its security scheme ${quotedFromDocument(name)} is of a kind that is not known here`)
+}
+
+/** Makes the credentials of a request, hides them in what comes back, and puts them where they are sent. */
+export async function putCredentials(
+  schemes: readonly PlannedScheme[],
+  request: Omit<CredentialRequest, 'scheme' | 'scopes'>,
+  mask: CredentialMask,
+  { headers, query, cookies }: CredentialPlaces,
+): Promise<void> {
+  for (const { name, carrier, parameter, scopes, options } of schemes) {
+    const minted = await mintedFor(options.mint, { ...request, scheme: name, scopes })
+    const value = valueOfMinted(minted)
+    const username = typeof minted === 'string' ? '' : (minted.username ?? '')
+    const pair = `${username}:${value}`
+    mask.add(value, carrier === 'basic' ? pair : undefined)
+    if (carrier === 'query') query.push(`${encoded(parameter)}=${encoded(value)}`)
+    else if (carrier === 'cookie') cookies.push(`${encoded(parameter)}=${encoded(value)}`)
+    else if (carrier === 'basic') headers.set(parameter, `Basic ${base64OfBytes(new TextEncoder().encode(pair))}`)
+    else headers.set(parameter, carrier === 'bearer' ? `Bearer ${asHeader(value)}` : asHeader(value))
+  }
+}
+
+/** Returns a value as a header takes it: one character for each byte of UTF-8. */
+function asHeader(value: string): string {
+  // oxlint-disable-next-line eslint/no-control-regex -- the characters that a header takes as they are
+  if (/^[\x20-\x7e]*$/.test(value)) return value
+  return Array.from(new TextEncoder().encode(value), (byte) => String.fromCharCode(byte)).join('')
+}

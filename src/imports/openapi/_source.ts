@@ -1,0 +1,26 @@
+import type { JsonSchema } from '../../index.ts'
+import { jsonSchema } from '../../../validators/json-schema.ts'
+import type { ApiDocument } from './_document.ts'
+import type { ApiSettings } from './_options.ts'
+import type { Direction, DocumentSchemas } from './_schemas.ts'
+
+/** What the tools of one document share. */
+export interface ApiSource {
+  readonly document: ApiDocument
+  readonly schemas: DocumentSchemas
+  readonly settings: ApiSettings
+  readonly base: URL
+  /** The names of `fixed` that an operation has. */
+  readonly used: Set<string>
+  /** Reports what has been cut or does not fit, each once. */
+  readonly note: (operation: string, words: string) => void
+}
+
+/** A schema of the document, compiled. Its author is not trusted. */
+export type CompiledSchema = ReturnType<typeof jsonSchema>
+
+/** Compiles a schema of the document. @throws if it cannot be used. */
+export function compiledFromDocument(schema: unknown, direction: Direction, { schemas }: ApiSource): CompiledSchema {
+  const resolvedSchema = schemas.whole(schema, direction) as JsonSchema
+  return jsonSchema(resolvedSchema, { origin: 'wire', draft: schemas.draft ?? '2020-12' })
+}

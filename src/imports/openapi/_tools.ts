@@ -1,0 +1,178 @@
+import { Tool, type Schema, type ToolContext, type ToolTraits } from '../../index.ts'
+import { SchemaConversionError } from '../../errors.ts'
+import type { ErasedConfig } from '../../extension.ts'
+import { answerComparison, strictAnswerSchema } from './_answer-schemas.ts'
+import { acceptOf, declaredAnswer } from './_answers.ts'
+import { callOperation, type CallableOperation } from './_calls.ts'
+import { withConsent } from './_consent.ts'
+import {
+  documentText,
+  entriesOf,
+  isNode,
+  memberOf,
+  OperationFault,
+  quotedFromDocument,
+  textMember,
+  type ApiDocument,
+} from './_document.ts'
+import { isSafe, refusesByStatus } from './_failures.ts'
+import { OperationSchema } from './_input-schema.ts'
+import { originsOf, type AllowedHosts } from './_network.ts'
+import { requestPlan, type FoundOperation, type RequestPlan } from './_operations.ts'
+import {
+  httpUrl,
+  operationOptionChecks,
+  operationOptions,
+  type ApiSettings,
+  type OperationOptions,
+} from './_options.ts'
+import { plannedSchemes } from './_security.ts'
+import type { ApiSource } from './_source.ts'
+
+const longestToolDescription = 1_024
+
+/** Makes the tool of an operation. @throws {OperationFault} and others if there can be none. */
+export async function operationTool(name: string, found: FoundOperation, source: ApiSource): Promise<Tool> {
+  const { document, settings } = source
+  const { operation, node } = found
+  const options = operationOptions(settings, operation)
+  const {
+    mediaType: _mediaType,
+    accept,
+    baseUrl: _baseUrl,
+    idempotency: _idempotency,
+    traits: own,
+    hooks,
+    examples,
+    ...rest
+  } = checkedOptions(options, operation.key)
+  const hosts = hostsOf(found, options, source)
+  const schemes = plannedSchemes(document, node, settings.auth, settings.fetch !== undefined)
+  const takenPlaces = new Set(
+    schemes.map(({ carrier, parameter }) => {
+      const place = carrier === 'bearer' || carrier === 'basic' ? 'header' : carrier
+      return `${place} ${place === 'header' ? parameter.toLowerCase() : parameter}`
+    }),
+  )
+  for (const place of apiKeyPlaces(document)) takenPlaces.add(place)
+  const request = requestPlan(document, found, {
+    fixed: settings.fixed,
+    idempotency: settings.idempotency,
+    options,
+    taken: takenPlaces,
+    used: source.used,
+  })
+  const inputSchema = new OperationSchema(request, operation.key, source)
+  const traits: ToolTraits = { ...traitsOf(request, settings), ...own }
+  const isRepeatable = isSafe(request.method) || traits.idempotent === true || traits.readonly === true
+  const callable: CallableOperation = {
+    key: operation.key,
+    request,
+    schemes,
+    hosts,
+    accept: accept ?? acceptOf(document.root, node),
+    headers: settings.headers,
+    fetch: settings.fetch,
+    redirects: settings.limits.redirects,
+    answers: {
+      operation: { method: request.method, isRepeatable, hasKey: request.idempotencyHeader !== undefined },
+      limits: settings.limits,
+      headers: (status) =>
+        entriesOf(declaredAnswer(document.root, node, status), 'headers').map(([header]) => header.toLowerCase()),
+      refuses: (status) => settings.refuses?.(status, operation) ?? refusesByStatus(status),
+      failed: settings.failed,
+      compare: settings.responses === 'report' ? answerComparison(found, source) : () => {},
+      report: (words) => source.note(operation.key, words),
+    },
+  }
+  const outputSchema = settings.responses === 'strict' ? strictAnswerSchema(node, source) : undefined
+  const config = {
+    name,
+    ...rest,
+    description: rest.description ?? toolDescription(found),
+    traits,
+    meta: { ...rest.meta, openapi: { operation: operation.key, document: document.title } },
+    examples: examples ?? (await inputSchema.validExamples(request.examples)),
+    inputSchema: inputSchema as Schema,
+    ...(outputSchema && { outputSchema }),
+    hooks: withConsent(hooks, callable, rest.requiresConfirmation),
+    handler: (input: unknown, context: ToolContext) => callOperation(callable, isNode(input) ? input : {}, context),
+  }
+  return new Tool(config as unknown as ErasedConfig)
+}
+
+function checkedOptions(options: OperationOptions, key: string): OperationOptions {
+  for (const [name, { accepts, expected }] of Object.entries(operationOptionChecks)) {
+    const value = options[name as keyof OperationOptions]
+    if (value !== undefined && !accepts(value))
+      throw new OperationFault(`the application gives no ${expected} as \`${name}\` of ${quotedFromDocument(key)}`)
+  }
+  return options
+}
+
+/** The headers and the like that hold keys of any scheme: a model is never asked for a key. */
+function apiKeyPlaces({ root }: ApiDocument): string[] {
+  return entriesOf(memberOf(root, 'components'), 'securitySchemes').flatMap(([, scheme]) => {
+    const [type, place, name = ''] = ['type', 'in', 'name'].map((key) => textMember(scheme, key))
+    return type === 'apiKey' ? [`${place} ${place === 'header' ? name.toLowerCase() : name}`] : []
+  })
+}
+
+/** Returns where the requests of an operation go. Servers of its own have to be named by the application. */
+function hostsOf(
+  { item, node }: FoundOperation,
+  { baseUrl }: OperationOptions,
+  { base, settings }: ApiSource,
+): AllowedHosts {
+  const origins = new Set(settings.hosts.flatMap(originsOf))
+  const named = httpUrl(baseUrl)
+  if (named !== undefined) return { base: named, isNamedInCode: true, origins }
+  const isNamedInCode = settings.baseUrl !== undefined
+  const [server] = [memberOf(node, 'servers'), memberOf(item, 'servers')].flatMap((list) =>
+    Array.isArray(list) ? (list as unknown[]) : [],
+  )
+  const address = textMember(server, 'url')
+  if (address === undefined) return { base, isNamedInCode, origins }
+  const url = /[{}]/.test(address) ? undefined : httpUrl(URL.parse(address, base.href) ?? '')
+  if (url === undefined)
+    throw new OperationFault(`its server ${quotedFromDocument(address)} is no address: give \`baseUrl\` in \`tools\``)
+  if (url.origin !== base.origin && !origins.has(url.origin)) {
+    throw new OperationFault(`it is served by another host: add \`hosts: [${JSON.stringify(documentText(url.host))}]\``)
+  }
+  // At the same origin, the address that the application gave says under which path the API is.
+  return {
+    base: isNamedInCode && url.origin === base.origin && !address.startsWith('/') ? base : url,
+    isNamedInCode,
+    origins,
+  }
+}
+
+function toolDescription({ operation, node }: FoundOperation): string {
+  const texts = [textMember(node, 'summary'), textMember(node, 'description')]
+    .map((text) => documentText(text ?? '').trim())
+    .filter((text) => text !== '')
+  const [summary = '', description = ''] = texts
+  const isRepeated = description.startsWith(summary)
+  const text = texts.length < 2 || !isRepeated ? texts.join(/[.!?:]$/.test(summary) ? ' ' : '. ') : description
+  return `${operation.deprecated ? 'Deprecated. ' : ''}${cutAtSentence(text === '' ? operation.key : text)}`
+}
+
+function cutAtSentence(text: string): string {
+  if (text.length <= longestToolDescription) return text
+  const start = text.slice(0, longestToolDescription - 1)
+  const end = Math.max(...['. ', '.\n', '! ', '? '].map((mark) => start.lastIndexOf(mark)))
+  return end > longestToolDescription / 4 ? start.slice(0, end + 1) : `${start.replace(/[\ud800-\udbff]$/, '')}…`
+}
+
+/** Returns the traits of a method. A document is believed only if the application says where the API is. */
+function traitsOf({ method, idempotencyHeader }: RequestPlan, { baseUrl }: ApiSettings): ToolTraits {
+  const openWorld = true
+  if (isSafe(method)) return { openWorld, readonly: baseUrl !== undefined, idempotent: true }
+  if (method === 'PUT' || method === 'DELETE') return { openWorld, idempotent: true, destructive: true }
+  return { openWorld, destructive: method === 'PATCH', idempotent: idempotencyHeader !== undefined }
+}
+
+/** Makes the error that tells why an operation is left out. */
+export function omission(operation: string, why: string): SchemaConversionError {
+  return new SchemaConversionError(`The operation ${quotedFromDocument(operation)} is left out: ${why}.`)
+}

@@ -3,6 +3,7 @@ import { isToolError } from '../index.ts'
 import { commandLine, UsageError, type Command } from './arguments.ts'
 import { callCommand } from './call.ts'
 import { callsCommand } from './calls.ts'
+import { cassetteCommand } from './cassette.ts'
 import { checkCommand } from './check.ts'
 import { decideCommand } from './decide.ts'
 import { note, printText, thrownMessage, type Host } from './host.ts'
@@ -13,6 +14,7 @@ import { listCommand } from './list.ts'
 import { lockCommand } from './lock.ts'
 import { mcpCommand } from './mcp.ts'
 import { pruneCommand } from './prune.ts'
+import { replayCommand } from './replay.ts'
 import { runCommand } from './run.ts'
 import { skillsCommand } from './skills.ts'
 
@@ -31,6 +33,8 @@ const commands: ReadonlyMap<string, Command> = new Map(
     callsCommand,
     decideCommand,
     pruneCommand,
+    replayCommand,
+    cassetteCommand,
   ].map((command) => [command.name, command]),
 )
 
@@ -51,6 +55,8 @@ Usage: toolwright <command> …
   calls --journal FILE                 lists the calls of a journal, or those that wait
   decide <module> <id> allow|deny      answers a call of a journal that waits for approval
   prune --journal FILE --before WHEN   deletes old calls from a journal
+  replay <tape.jsonl> <module>         makes recorded calls again, and prints what differs
+  cassette <journal> --session NAME    prints the calls of a journal as a tape
 
   -h, --help       also after a command
   -v, --version
@@ -59,9 +65,9 @@ A module is any JavaScript or TypeScript file that exports tools, or an executor
 its policies, journal, approver and limits apply. --format takes formats that it exports
 too. The answer goes to stdout, everything else to stderr. Exit codes: 0 if every call
 has settled, 1 if a call did not end ok and --fail-on-error is set, a schema lost what
---fail-on names, a locked tool changed, or the answer could not be written, 2 if the
-usage is wrong, or a module, message, journal or lock file cannot be read, or no such
-call waits.
+--fail-on names, a locked tool changed, a replayed call differs, or the answer could not
+be written, 2 if the usage is wrong, or a module, message, journal, tape or lock file
+cannot be read, or no such call waits.
 `
 
 /**

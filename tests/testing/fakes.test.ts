@@ -32,11 +32,11 @@ describe('a fake', () => {
   })
 
   it('gets the args as the schema returns them, and the context', async () => {
-    const seen: unknown[] = []
+    const noted: unknown[] = []
     const fakes = fakeTools({
       refund: ({ order, amount }: { order?: string; amount?: number }, { toolName, emit }) => {
         emit('asked', { order })
-        seen.push(order, amount, toolName)
+        noted.push(order, amount, toolName)
         return null
       },
     })
@@ -44,7 +44,7 @@ describe('a fake', () => {
     const progress: ToolEvent[] = []
     executor.on('tool:progress', (event) => progress.push(event))
     await executor.execute(paid)
-    expect(seen).toEqual(['A-1', 1, 'refund'])
+    expect(noted).toEqual(['A-1', 1, 'refund'])
     expect(progress).toMatchObject([{ type: 'asked', data: { order: 'A-1' } }])
   })
 
@@ -76,20 +76,20 @@ describe('a fake', () => {
   })
 
   it('is asked anew by each retry, and hooks see each answer', async () => {
-    const seen: unknown[] = []
+    const noted: unknown[] = []
     const flaky = tool({
       name: 'flaky',
       description: 'Fails first',
       traits: { idempotent: true },
       handler: never,
-      hooks: { postToolUse: (_call, result) => void seen.push(result) },
+      hooks: { postToolUse: (_call, result) => void noted.push(result) },
     })
     const fakes = fakeTools({
       flaky: [{ error: new ToolFailure('Once more.', { retryable: true }) }, { result: 'got it' }],
     })
     const executor = createExecutor({ tools: [flaky], use: [retry({ delay: 0 }), fakes] })
     expect(await executor.execute({ name: 'flaky' })).toMatchObject({ status: 'ok', value: 'got it' })
-    expect(seen).toEqual(['got it'])
+    expect(noted).toEqual(['got it'])
     fakes.verify()
   })
 

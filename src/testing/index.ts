@@ -1,3 +1,4 @@
+export { dryRun, type DryCall, type DryQuestion, type DryRun, type DryRunOptions } from './dry-run.ts'
 export { callLog, observe, type CallLog, type ObservedCall } from './observe.ts'
 export { fakeTools, type Fake, type FakeAnswer, type FakeHandler, type FakeOptions, type Fakes } from './fakes.ts'
 export { testOptions } from './test-options.ts'

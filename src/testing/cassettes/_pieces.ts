@@ -58,7 +58,7 @@ export function recordedStream(
     done({ as: other === undefined ? kind : 'mixed', ...(failure && { failure }) })
   }
 
-  return pieceStream(
+  return streamFromPieces(
     {
       async next() {
         try {
@@ -89,7 +89,7 @@ export function playedStream(
 ): Stream {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   let isFirst = true
-  return pieceStream(
+  return streamFromPieces(
     {
       async next() {
         if (isFirst && as === 'mixed') {
@@ -108,7 +108,7 @@ export function playedStream(
   )
 }
 
-function pieceStream(source: PieceSource, isReadable: boolean): Stream {
+function streamFromPieces(source: PieceSource, isReadable: boolean): Stream {
   if (isReadable) {
     return new ReadableStream<unknown>(
       {

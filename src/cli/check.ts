@@ -4,6 +4,7 @@ import type { SchemaReport } from '../extension.ts'
 import { UsageError, type Command } from './arguments.ts'
 import { formatHelp, formatsWith } from './formats.ts'
 import { printAnswer, terminalLine, printText } from './host.ts'
+import { documentPage, openApiHelp, openApiOptions } from './openapi.ts'
 import { sourceTools } from './source.ts'
 
 /** The reports of a format, by the names of the tools. */
@@ -15,22 +16,26 @@ export const checkCommand: Command = {
   help: `\
 Usage: toolwright check <module> [options]
        toolwright check --mcp "<command> …" | --mcp <url> [options]
+       toolwright check --openapi <file> [options]
 
 Prints how the schemas of tools go out to each provider, and what they lose there: a row
 for each tool, then a line for each loss, then an estimate of the tokens that the
-definitions take in every request.
+definitions take in every request. Of an OpenAPI document it first prints the tool,
+traits and credentials of each operation, and what is left out or mended.
 
   ${formatHelp}
                     (default: anthropic, openai and gemini; may come several times)
   --mcp SERVER      the tools of an MCP server: a command, which no shell reads, or a URL
+${openApiHelp}
   --strict          as strict tools, if they can be
   --json            the reports as JSON, by format
   --fail-on WHAT    exit with 1 if a schema loses anything (loss), or cannot go out as it
-                    was asked for (refused)
+                    was asked for (refused), or an operation is left out (omitted)
   -h, --help`,
   options: {
     format: { type: 'string', multiple: true },
     mcp: { type: 'string' },
+    ...openApiOptions,
     strict: { type: 'boolean' },
     json: { type: 'boolean' },
     'fail-on': { type: 'string' },
@@ -40,13 +45,13 @@ definitions take in every request.
 
   async perform(options, host) {
     const failOn = options.text('fail-on')
-    if (failOn !== undefined && failOn !== 'loss' && failOn !== 'refused') {
-      throw new UsageError(`--fail-on takes loss or refused, got "${failOn}".`)
+    if (failOn !== undefined && failOn !== 'loss' && failOn !== 'refused' && failOn !== 'omitted') {
+      throw new UsageError(`--fail-on takes loss, refused or omitted, got "${failOn}".`)
     }
     const named = options.texts('format')
     const names = named.length === 0 ? ['anthropic', 'openai', 'gemini'] : [...new Set(named)]
     const source = await sourceTools('check', options, host)
-    const { tools, loaded } = source
+    const { tools, loaded, document } = source
     try {
       const knownFormats = formatsWith(loaded, host)
       const formats = names.map((name) => knownFormats.named(name, options.flag('strict')))
@@ -56,10 +61,14 @@ definitions take in every request.
       })
       if (options.flag('json')) {
         await printAnswer(host, Object.fromEntries(columns.map(([name, reports]) => [name, [...reports.values()]])))
-      } else await printText(host.stdout, `${checkPage(tools, columns)}\n${weights(tools, formats)}`)
+      } else {
+        if (document !== undefined) await printText(host.stdout, `${documentPage(document)}\n`)
+        await printText(host.stdout, `${checkPage(tools, columns)}\n${weights(tools, formats)}`)
+      }
       const reports = columns.flatMap(([, each]) => [...each.values()])
       const isLoss = reports.some(({ losses }) => losses.length > 0)
       const isRefused = reports.some(({ refused }) => refused !== undefined)
+      if (failOn === 'omitted' && document !== undefined && document.omitted.length > 0) return 1
       return (failOn === 'loss' && (isLoss || isRefused)) || (failOn === 'refused' && isRefused) ? 1 : 0
     } finally {
       await source.close()

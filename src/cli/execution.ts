@@ -34,7 +34,7 @@ export const executionHelp: string = `\
   -h, --help`
 
 /** The options that an executor of the module's own has already. */
-const executorOptions = ['timeout', 'concurrency', 'journal', 'workspace', 'task']
+const executorOptions = ['timeout', 'concurrency', 'journal', 'openapi', 'workspace', 'task']
 
 /** What runs the calls of a command. */
 export interface Execution {

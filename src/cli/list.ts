@@ -3,13 +3,15 @@ import { UsageError, type Command } from './arguments.ts'
 import { lossLines } from './check.ts'
 import { formatHelp, formatsWith } from './formats.ts'
 import { printAnswer, note, thrownMessage } from './host.ts'
-import { loadModule } from './module.ts'
+import { openApiHelp, openApiOptions } from './openapi.ts'
+import { sourceTools } from './source.ts'
 
 /** `toolwright list`: prints the definitions of the tools. */
 export const listCommand: Command = {
   name: 'list',
   help: `\
 Usage: toolwright list <module> [options]
+       toolwright list --openapi <file> [options]
 
 Prints the definitions of the tools that the module exports: all of them, or with
 --format those that models may see, as the provider's request takes them.
@@ -17,21 +19,26 @@ Prints the definitions of the tools that the module exports: all of them, or wit
   ${formatHelp}
   --strict          with --format: strict definitions, if tools can have them. Prints on
                     stderr what their schemas lose.
+${openApiHelp}
   -h, --help`,
-  options: { format: { type: 'string' }, strict: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
-  takes: [1, 1],
+  options: {
+    format: { type: 'string' },
+    strict: { type: 'boolean' },
+    ...openApiOptions,
+    help: { type: 'boolean', short: 'h' },
+  },
+  takes: [0, 1],
 
   async perform(options, host) {
-    const [path = ''] = options.positionals
     const named = options.text('format')
     const isStrict = options.flag('strict')
     if (isStrict && named === undefined) throw new UsageError('--strict needs --format: a provider is strict or not.')
-    const loaded = await loadModule(path, host)
+    const source = await sourceTools('list', options, host)
     try {
-      const format = named === undefined ? undefined : formatsWith(loaded, host).named(named, isStrict)
+      const format = named === undefined ? undefined : formatsWith(source.loaded, host).named(named, isStrict)
       const define = (tools: readonly ToolDefinition[]): unknown[] =>
         format === undefined ? tools.map((tool) => tool.describe()) : format.definitions(tools)
-      const tools = loaded.tools.filter((tool) => {
+      const tools = source.tools.filter((tool) => {
         try {
           return define([tool]) !== undefined
         } catch (error) {
@@ -43,7 +50,7 @@ Prints the definitions of the tools that the module exports: all of them, or wit
       if (isStrict) for (const line of (format?.report?.(tools) ?? []).flatMap(lossLines)) note(host, line)
       return 0
     } finally {
-      await loaded.executor?.close()
+      await source.close()
     }
   },
 }

@@ -6,6 +6,7 @@ import { UsageError, type Command } from './arguments.ts'
 import { differences } from './difference.ts'
 import { readDocument } from './document.ts'
 import { terminalJson, note, printText, thrownMessage } from './host.ts'
+import { openApiHelp, openApiOptions } from './openapi.ts'
 import { sourceTools } from './source.ts'
 
 const lockVersion = 1
@@ -19,6 +20,7 @@ export const lockCommand: Command = {
   help: `\
 Usage: toolwright lock <module> [options]
        toolwright lock --mcp "<command> …" | --mcp <url> [options]
+       toolwright lock --openapi <file> [options]
 
 Writes the definitions of the tools to a file of stable order: names, descriptions,
 schemas, traits and sources. Commit it, and a change of a tool is a diff to review.
@@ -27,11 +29,13 @@ schemas, traits and sources. Commit it, and a change of a tool is a diff to revi
                     and exits with 1 if there is one
   --file FILE       the file (default toolwright.lock.json)
   --mcp SERVER      the tools of an MCP server: a command, which no shell reads, or a URL
+${openApiHelp}
   -h, --help`,
   options: {
     check: { type: 'boolean' },
     file: { type: 'string' },
     mcp: { type: 'string' },
+    ...openApiOptions,
     help: { type: 'boolean', short: 'h' },
   },
   takes: [0, 1],

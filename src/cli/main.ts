@@ -51,6 +51,7 @@ Usage: toolwright <command> …
   id <tool> <args-json>                prints the callId of a call
   mcp <module> [--http PORT]           serves the tools to clients of the Model Context Protocol
   mcp --workspace DIR                  serves tools for the files and commands of a directory
+  mcp --openapi FILE                   serves an API that has an OpenAPI document
   inspect <module> [--port PORT]       shows calls in a browser, and answers those that wait
   calls --journal FILE                 lists the calls of a journal, or those that wait
   decide <module> <id> allow|deny      answers a call of a journal that waits for approval

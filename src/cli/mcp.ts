@@ -4,6 +4,7 @@ import type { McpToolServer } from '../mcp/server.ts'
 import type { ToolExecutor } from '../index.ts'
 import { UsageError, type Command, type CommandLine } from './arguments.ts'
 import { untilInterrupted, note, printText, thrownMessage, type Host } from './host.ts'
+import { openApiHelp, openApiOptions, openDocument } from './openapi.ts'
 import { openWorkspace, workspaceOptions } from './workspace.ts'
 import { openExecutor, executionHelp, servingOptions } from './execution.ts'
 
@@ -13,7 +14,8 @@ const mcpTokenVariable = 'TOOLWRIGHT_MCP_TOKEN'
 export const mcpCommand: Command = {
   name: 'mcp',
   help: `\
-Usage: toolwright mcp [<module>] [--workspace DIR] [--task MODULE] [options]
+Usage: toolwright mcp [<module>] [--openapi FILE] [--workspace DIR] [--task MODULE]
+                      [options]
 
 Serves the tools that models may call over the Model Context Protocol: on stdin and
 stdout, to the client that started this process, or with --http to any client on this
@@ -23,6 +25,7 @@ machine. A call that needs approval asks the client's user.
                     If ${mcpTokenVariable} is set, clients must send it as
                     their bearer token.
   --name NAME       the name of the server (default toolwright)
+${openApiHelp}
   --workspace DIR   serve the built-in tools too: files, commands and lists in DIR
   --sandbox NAME    how commands run: local (default; the client's user approves each) or
                     bubblewrap (isolated, without network)
@@ -31,16 +34,24 @@ machine. A call that needs approval asks the client's user.
                     does the task, such as an agent of yours. With --workspace all
                     twelve built-in tools are served then
 ${executionHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
-  options: { ...servingOptions, http: { type: 'string' }, name: { type: 'string' }, ...workspaceOptions },
+  options: {
+    ...servingOptions,
+    http: { type: 'string' },
+    name: { type: 'string' },
+    ...openApiOptions,
+    ...workspaceOptions,
+  },
   takes: [0, 1],
 
   async perform(options, host) {
     const [path] = options.positionals
     const port = portOf(options)
     const { executor } = await openExecutor(path, options, host, false, async () => {
+      const document = await openDocument(options, host)
       const workspace = await openWorkspace(options, host)
-      if (workspace !== undefined || path !== undefined) return workspace ?? []
-      throw new UsageError('A module, --workspace or --task is missing: there is nothing to serve.')
+      const found = [...(document === undefined ? [] : [document]), ...(workspace ?? [])]
+      if (workspace !== undefined || document !== undefined || path !== undefined) return found
+      throw new UsageError('A module, --openapi, --workspace or --task is missing: there is nothing to serve.')
     })
     try {
       const server = await mcpServerOf(executor, options, host)

@@ -3,6 +3,8 @@ import { readDocument } from './document.ts'
 import { formatHelp, formatsWith } from './formats.ts'
 import { printAnswer, note, thrownMessage, type Host } from './host.ts'
 import { journalOptions, openJournal } from './journal.ts'
+import { openApiHelp, openApiOptions, openDocument } from './openapi.ts'
+import { UsageError } from './arguments.ts'
 import { exitCode, openExecutor, executionHelp, executionOptions } from './execution.ts'
 
 /** `toolwright run`: runs the calls of a message, and prints the reply. */
@@ -10,6 +12,7 @@ export const runCommand: Command = {
   name: 'run',
   help: `\
 Usage: toolwright run <module> [message.json | -] [options]
+       toolwright run --openapi <file> [message.json | -] [options]
 
 Runs the calls of one assistant message, or of a provider's whole response, with the
 tools that the module exports, and prints the reply in the same format. Reads stdin if
@@ -21,15 +24,32 @@ terminal, or if stdin is read, they are answered as waiting.
   --concurrency N   how many calls run at a time (default 3)
   --journal FILE    keep the calls in an SQLite file; toolwright decide answers those
                     that wait
+${openApiHelp}
 ${executionHelp}`,
-  options: { format: { type: 'string' }, concurrency: { type: 'string' }, ...journalOptions, ...executionOptions },
-  takes: [1, 2],
+  options: {
+    format: { type: 'string' },
+    concurrency: { type: 'string' },
+    ...openApiOptions,
+    ...journalOptions,
+    ...executionOptions,
+  },
+  takes: [0, 2],
 
   async perform(options, host) {
-    const [path = '', source = '-'] = options.positionals
+    const document = await openDocument(options, host)
+    const [path, source = '-'] = document === undefined ? options.positionals : [undefined, ...options.positionals]
+    if (path === undefined && document === undefined) {
+      throw new UsageError(
+        'Something is missing. Usage: toolwright run <module> [message.json | -] [options]. See toolwright run --help.',
+      )
+    }
     const named = options.text('format')
-    const execution = await openExecutor(path, options, host, source !== '-', () => openJournal(options))
-    const { executor, tools, loaded } = execution
+    const execution = await openExecutor(path, options, host, source !== '-', async () => [
+      ...(document === undefined ? [] : [document]),
+      ...(await openJournal(options)),
+    ])
+    const { executor, loaded } = execution
+    const tools = document?.tools() ?? execution.tools
     try {
       const formats = formatsWith(loaded, host)
       const forced = named === undefined ? undefined : formats.named(named)

@@ -2,26 +2,31 @@ import type { ToolDefinition } from '../index.ts'
 import { UsageError, type CommandLine } from './arguments.ts'
 import { note, thrownMessage, type Host } from './host.ts'
 import { loadModule, type Loaded } from './module.ts'
+import { openDocument, type OpenedDocument } from './openapi.ts'
 
 /** The tools of a source, which is open until it is closed. */
 export interface ToolSource {
   readonly tools: readonly ToolDefinition[]
-  /** The module. Missing for an MCP server. */
+  /** The module. Missing for an MCP server and for an OpenAPI document. */
   readonly loaded?: Loaded
+  readonly document?: OpenedDocument
   close(): Promise<void>
 }
 
 /**
- * Returns the tools of the module or of the MCP server that the command line names.
+ * Returns the tools of the module, of the MCP server or of the OpenAPI document that the command line names.
  *
- * @throws {UsageError} if it names none or both, or the module cannot be loaded.
+ * @throws {UsageError} if it names none or several, or what it names cannot be read.
  */
 export async function sourceTools(command: string, options: CommandLine, host: Host): Promise<ToolSource> {
   const [path] = options.positionals
   const server = options.text('mcp')
-  if ((path === undefined) === (server === undefined)) {
-    throw new UsageError(`Give a module or --mcp, and not both. See toolwright ${command} --help.`)
+  const named = [path, server, options.text('openapi')].filter((each) => each !== undefined)
+  if (named.length !== 1) {
+    throw new UsageError(`Give a module, --mcp or --openapi, and one of them alone. See toolwright ${command} --help.`)
   }
+  const document = await openDocument(options, host, false)
+  if (document !== undefined) return { tools: describable(document.tools(), host), document, close: async () => {} }
   if (path !== undefined) {
     const loaded = await loadModule(path, host)
     return { tools: describable(loaded.tools, host), loaded, close: async () => loaded.executor?.close() }

@@ -294,9 +294,9 @@ describe('toolwright check', { timeout }, () => {
   })
 
   test.each([
-    [['check'], /Give a module or --mcp, and not both\./],
-    [['check', storyTools, '--mcp', 'x'], /Give a module or --mcp, and not both\./],
-    [['check', storyTools, '--fail-on', 'all'], /--fail-on takes loss or refused, got "all"\./],
+    [['check'], /Give a module, --mcp or --openapi, and one of them alone\./],
+    [['check', storyTools, '--mcp', 'x'], /Give a module, --mcp or --openapi, and one of them alone\./],
+    [['check', storyTools, '--fail-on', 'all'], /--fail-on takes loss, refused or omitted, got "all"\./],
     [['list', storyTools, '--strict'], /--strict needs --format/],
   ])('refuses %j', async (words, says) => {
     const { code, stderr } = await toolwright(words)

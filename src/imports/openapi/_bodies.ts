@@ -239,7 +239,7 @@ function multipart(value: unknown, encoding: BodyPlan['encoding'], files: Readon
   return { contentType: `multipart/form-data; boundary=${boundary}`, open, isStreamed }
 
   function partsOf(name: string, each: unknown): FormPart[] {
-    if (Array.isArray(each) && encoding.get(name)?.contentType === undefined)
+    if (Array.isArray(each) && (files.has(name) || encoding.get(name)?.contentType === undefined))
       return each.map((item) => partOf(name, item))
     return [partOf(name, each)]
   }

@@ -1,0 +1,57 @@
+import { createExecutor, type ToolExecutor } from 'toolwright'
+import {
+  callLog,
+  expectCalls,
+  matchers,
+  observe,
+  type CallLog,
+  type ExpectedCall,
+  type MatcherVerdict,
+} from 'toolwright/testing'
+import 'toolwright/testing/vitest'
+import { expect, expectTypeOf, test } from 'vitest'
+
+const executor = createExecutor()
+
+test('a log is made of an executor alone, and is an extension by callLog', () => {
+  expectTypeOf(observe).parameters.toEqualTypeOf<[executor: ToolExecutor]>()
+  // @ts-expect-error a log of what is no executor
+  observe({})
+  expectTypeOf(callLog()).toExtend<CallLog>()
+  createExecutor({ use: [callLog()] })
+  // @ts-expect-error calls are read
+  observe(executor).calls.push()
+})
+
+test('a matcher takes statuses, effects, codes and options that exist', () => {
+  expectTypeOf(expect(executor).toHaveCalled('refund')).toEqualTypeOf<void>()
+  expect(executor).toHaveCalled('refund', { status: 'running', effect: 'none', code: 'E_JOURNAL', times: 1 })
+  expect(executor).not.toHaveCalled('refund', { content: /late/, args: { order: expect.any(String) as unknown } })
+  expect(executor).toHaveCalledInOrder('find', ['refund', { afterResult: true }])
+  expect(executor).not.toHaveCalledOnly('find', 'refund')
+  expect(executor).toHaveCalledAtMost(3)
+  expect(executor).not.toHaveRepeated()
+  expect(executor).toHaveRecovered()
+  // @ts-expect-error no such status
+  expect(executor).toHaveCalled('refund', { status: 'done' })
+  // @ts-expect-error no such effect
+  expectCalls(executor).toHaveCalled('refund', { effect: 'done' })
+  // @ts-expect-error no such code
+  expectCalls(executor).not.toHaveCalled('refund', { code: 'E_NONE' })
+  // @ts-expect-error no such option
+  expect(executor).not.toHaveCalled('refund', { arguments: {} })
+  // @ts-expect-error a step has no count
+  expect(executor).toHaveCalledInOrder('find', ['refund', { times: 2 }])
+  // @ts-expect-error a call has no step before it
+  expect(executor).toHaveCalled('refund', { afterResult: true })
+  // @ts-expect-error no such assertion
+  expectCalls(executor).toHaveBeenCalled('refund')
+  expectTypeOf<ExpectedCall['status']>().toEqualTypeOf<
+    'ok' | 'error' | 'denied' | 'timed_out' | 'cancelled' | 'waiting' | 'running' | undefined
+  >()
+})
+
+test('the matchers are those of vitest and Jest: a subject, what the assertion takes, and a verdict', () => {
+  expectTypeOf(matchers.toHaveCalledAtMost).toEqualTypeOf<(subject: unknown, most: number) => MatcherVerdict>()
+  expect.extend({ ...matchers })
+})

@@ -1,6 +1,6 @@
 // Whether a value is as expected, and where it is not.
 import { InvalidConfigurationError, isToolError } from '../errors.ts'
-import { absent, hasCallable, isSchema, memberOf, partingWords, unreadableValue, type Validating } from './_words.ts'
+import { absent, hasCallable, isSchema, memberAt, partingWords, unreadableValue, type Validating } from './_words.ts'
 
 /** One place at which a value is not as expected. */
 export interface CallDifference {
@@ -11,7 +11,7 @@ export interface CallDifference {
 }
 
 /** How many places are looked for: enough to tell which call is nearest. */
-const mostDifferences = 100
+const mostPlaces = 100
 const deepestMatch = 200
 
 /**
@@ -26,7 +26,7 @@ export function differencesOf(path: string, expected: unknown, received: unknown
   return differences
 
   function compare(at: string, wanted: unknown, actual: unknown, above: readonly unknown[]): void {
-    if (differences.length >= mostDifferences) return
+    if (differences.length >= mostPlaces) return
     const differ = (found: unknown): void => void differences.push({ path: at, expected: wanted, received: found })
     const matches = valueMatcher(wanted, at)
     const areObjects = isObjectValue(wanted) && isObjectValue(actual) && Array.isArray(wanted) === Array.isArray(actual)
@@ -46,14 +46,14 @@ export function differencesOf(path: string, expected: unknown, received: unknown
 
   function compareMembers(at: string, wanted: object, actual: object, above: readonly unknown[]): void {
     for (const key of Object.keys(wanted)) {
-      const own = memberOf(wanted, key)
-      if (Object.hasOwn(actual, key)) compare(pathTo(at, key), own, memberOf(actual, key), above)
+      const own = memberAt(wanted, key)
+      if (Object.hasOwn(actual, key)) compare(pathTo(at, key), own, memberAt(actual, key), above)
       else if (own !== undefined) differences.push({ path: pathTo(at, key), expected: own, received: absent })
     }
     if (!isExact && !Array.isArray(wanted)) return
     for (const key of Object.keys(actual)) {
       if (Object.hasOwn(wanted, key)) continue
-      differences.push({ path: pathTo(at, key), expected: absent, received: memberOf(actual, key) })
+      differences.push({ path: pathTo(at, key), expected: absent, received: memberAt(actual, key) })
     }
   }
 }
@@ -103,7 +103,7 @@ function schemaOutcome(schema: Validating, value: unknown): unknown {
 }
 
 function isValid(outcome: unknown, path: string): boolean {
-  if (!hasCallable(outcome, 'then')) return isObjectValue(outcome) && memberOf(outcome, 'issues') === undefined
+  if (!hasCallable(outcome, 'then')) return isObjectValue(outcome) && memberAt(outcome, 'issues') === undefined
   outcome.then(undefined, () => {}) // what it rejects with is of no interest
   throw new InvalidConfigurationError(
     `The schema at ${path} answers with a promise. A matcher takes schemas that validate at once.`,

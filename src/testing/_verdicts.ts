@@ -238,12 +238,12 @@ function differencesFrom(call: LoggedCall, expected: ExpectedCall): CallDifferen
     if (wanted !== undefined && wanted !== received) differences.push({ path: name, expected: wanted, received })
   }
   if (content === undefined) return differences
-  const received = Array.isArray(content) ? call.content : contentText(call)
+  const received = Array.isArray(content) ? call.content : contentWords(call)
   return [...differences, ...differencesOf('content', content, received, false)]
 }
 
 /** What the model read, as one text. */
-function contentText({ content }: LoggedCall): string | undefined {
+function contentWords({ content }: LoggedCall): string | undefined {
   const texts = content?.map((block) => {
     if (block.type === 'text') return block.text
     return JSON.stringify(block.type === 'json' ? block.data : block)

@@ -40,7 +40,7 @@ function writeShown(value: unknown, add: (text: string) => void, isFull: () => b
     for (const [index, key] of keys.entries()) {
       if (isFull()) return
       add(`${index === 0 ? '' : ','}${isList ? '' : `${JSON.stringify(key)}:`}`)
-      writeShown(memberOf(value, key), add, isFull, depth - 1)
+      writeShown(memberAt(value, key), add, isFull, depth - 1)
     }
     add(close)
   }
@@ -52,15 +52,15 @@ interface Placeholder {
   readonly toString: () => string
 }
 
-function placeholder(words: string): Placeholder {
+function placeholderOf(words: string): Placeholder {
   return { asymmetricMatch: () => false, toString: () => words }
 }
 
-export const absent: Placeholder = placeholder('(absent)')
-export const unreadableValue: Placeholder = placeholder('(cannot be read)')
+export const absent: Placeholder = placeholderOf('(absent)')
+export const unreadableValue: Placeholder = placeholderOf('(cannot be read)')
 
 /** Reads a member. If its getter throws, returns what says so. */
-export function memberOf(value: unknown, key: string): unknown {
+export function memberAt(value: unknown, key: string): unknown {
   try {
     return (value as Record<string, unknown>)[key]
   } catch {
@@ -75,7 +75,7 @@ export function hasCallable<Name extends string>(
   return (
     (typeof value === 'object' || typeof value === 'function') &&
     value !== null &&
-    typeof memberOf(value, name) === 'function'
+    typeof memberAt(value, name) === 'function'
   )
 }
 
@@ -86,13 +86,13 @@ export interface Validating {
 /** Whether a value is a Standard Schema. Those of ArkType are functions. */
 export function isSchema(value: unknown): value is Validating {
   const isHolder = (typeof value === 'object' && value !== null) || typeof value === 'function'
-  return isHolder && hasCallable(memberOf(value, '~standard'), 'validate')
+  return isHolder && hasCallable(memberAt(value, '~standard'), 'validate')
 }
 
 /** The words of a pattern of a runner, such as `Any<Number>`. */
 function patternWords(pattern: object): string {
   for (const name of ['toAsymmetricMatcher', 'toString']) {
-    const method = memberOf(pattern, name)
+    const method = memberAt(pattern, name)
     const words: unknown = typeof method === 'function' ? Reflect.apply(method, pattern, []) : undefined
     if (typeof words === 'string') return words
   }

@@ -11,7 +11,7 @@ export interface CallDifference {
 }
 
 /** How many places are looked for: enough to tell which call is nearest. */
-const mostPlaces = 100
+const mostDifferingPlaces = 100
 const deepestMatch = 200
 
 /**
@@ -26,7 +26,7 @@ export function differencesOf(path: string, expected: unknown, received: unknown
   return differences
 
   function compare(at: string, wanted: unknown, actual: unknown, above: readonly unknown[]): void {
-    if (differences.length >= mostPlaces) return
+    if (differences.length >= mostDifferingPlaces) return
     const differ = (found: unknown): void => void differences.push({ path: at, expected: wanted, received: found })
     const matches = valueMatcher(wanted, at)
     const areObjects = isObjectValue(wanted) && isObjectValue(actual) && Array.isArray(wanted) === Array.isArray(actual)

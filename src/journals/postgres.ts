@@ -59,9 +59,9 @@ export interface PostgresJournal extends Extension {
 /**
  * Keeps the records of calls in Postgres (12 or newer), for any number of machines.
  *
- * The tables are made on first use. Every change is one statement. Only the server's clock counts, so a step of a client's
- * clock changes nothing. An executor notices if the server's clock was set ahead, and takes no living owner for dead. One
- * that starts within 5 seconds of such a step cannot notice it.
+ * The tables are made on first use. Every change is one statement, and changes at the same moment share one. Only the server's
+ * clock counts, so a step of a client's clock changes nothing. An executor notices if the server's clock was set ahead, and
+ * takes no living owner for dead. One that starts within 5 seconds of such a step cannot notice it.
  *
  * @param pool A `pg.Pool` or the like, which the application configures and closes. Or a connection string: the journal then loads
  * the package `pg`, and closes its pool with the executor.
@@ -102,6 +102,8 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
   let connection: Promise<JournalPool> | undefined
   let preparation: Promise<void> | undefined
   let isClosed = false
+  /** Whether what was asked for before it was closed is answered. */
+  let hasEnded = false
 
   async function connected(): Promise<PostgresPool> {
     if (typeof pool !== 'string') return pool
@@ -111,7 +113,7 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
 
   /** Runs one statement. Retries it if the server undid it because of other statements. */
   async function ask(text: string, values?: unknown[], isFrequent = false): Promise<readonly Row[]> {
-    if (isClosed) throw closedJournal()
+    if (hasEnded) throw closedJournal()
     for (let attempt = 1; ; attempt++) {
       try {
         const { rows } = await within(timeout, async () => runner.run(await connected(), text, values, isFrequent))
@@ -123,6 +125,7 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
   }
 
   async function query(text: string, values?: unknown[], isFrequent?: boolean): Promise<readonly Row[]> {
+    if (isClosed) throw closedJournal()
     const prepared = (preparation ??= prepareJournal(ask, tables))
     try {
       await prepared
@@ -154,9 +157,12 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
     journal,
     ...records(journal),
     async close() {
+      const ended = statements.ended()
       isClosed = true
       watch.close()
       bus.close()
+      await ended
+      hasEnded = true
       const own = await connection?.catch(() => undefined)
       connection = undefined
       await own?.end()

@@ -144,6 +144,74 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     true,
   )
 
+  test('postgresJournal makes changes that come together by few statements, which tell of each', async () => {
+    const schema = await newSchema()
+    const asked: string[] = []
+    const counting = {
+      query: (text: string, values?: unknown[]) => {
+        asked.push(text)
+        return pool.query<Record<string, unknown>>(text, values)
+      },
+    }
+    const { journal } = openedJournal(postgresJournal(counting, { schema }))
+    await journal.read('a')
+    const ids = Array.from({ length: 80 }, (_, index) => `call ${index}`)
+    const told = new Set<string>()
+    const listening = open(pool, schema).journal
+    const unwatch = listening.watch?.((id, _session, change) => change === 'settled' && told.add(id))
+    await listening.read('a')
+    asked.length = 0
+    const fences = await Promise.all(ids.map((id) => held(journal.claim(fixtureRecord(id), 'mine'))))
+    const written = await Promise.all(ids.map((id, index) => journal.write(settledOf(id), fences[index]!)))
+    expect(written).toEqual(ids.map(() => true))
+    expect(asked.length).toBeLessThan(6)
+    await vi.waitFor(() => expect(told.size).toBe(80), 20_000)
+    unwatch?.()
+  })
+
+  test('postgresJournal makes the other changes if the server refuses one of those that come together', async () => {
+    const { journal } = open(pool, await newSchema())
+    const claims = ['a', 'b', 'c', 'd', 'e'].map((id) =>
+      Promise.resolve(journal.claim(fixtureRecord(id), id === 'c' ? 'no\0text' : 'mine')).then(
+        (fence) => fence?.owner,
+        ({ code }: { code: string }) => code,
+      ),
+    )
+    expect(await Promise.all(claims)).toEqual(['mine', 'mine', 'E_JOURNAL', 'mine', 'mine'])
+  })
+
+  test('postgresJournal puts records of megabytes into statements of their own', async () => {
+    const schema = await newSchema()
+    let longest = 0
+    const measuring = {
+      query: (text: string, values?: unknown[]) => {
+        longest = Math.max(longest, JSON.stringify(values ?? []).length)
+        return pool.query<Record<string, unknown>>(text, values)
+      },
+    }
+    const { journal } = openedJournal(postgresJournal(measuring, { schema }))
+    const records = Array.from({ length: 12 }, (_, index) =>
+      fixtureRecord(`call ${index}`, { input: { text: 'x'.repeat(1_000_000) } }),
+    )
+    await Promise.all(records.map((record) => held(journal.claim(record, 'mine'))))
+    expect(longest).toBeLessThan(3_000_000)
+    expect((await journal.read('call 11'))?.record).toEqual(records[11])
+  })
+
+  test('postgresJournal writes what it was given before it is closed, and nothing that it is given later', async () => {
+    const schema = await newSchema()
+    const { journal, close } = openedJournal(postgresJournal(connectionString, { schema }))
+    const fence = await held(journal.claim(fixtureRecord('a'), 'mine'))
+    const writing = journal.write(settledOf('a'), fence)
+    const closing = close()
+    const late = journal.claim(fixtureRecord('b'), 'mine')
+    await expect(late).rejects.toMatchObject({ code: 'E_JOURNAL', message: expect.stringContaining('closed') })
+    expect(await writing).toBe(true)
+    await closing
+    const { journal: other } = open(pool, schema)
+    expect([(await other.read('a'))?.record.state, await other.read('b')]).toEqual(['COMPLETED', null])
+  })
+
   test('postgresJournal with a connection string makes its own pool, and closes it', async () => {
     const schema = await newSchema()
     const { journal, close } = open(connectionString, schema)
@@ -219,15 +287,19 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
           use: [journal],
           report: (error) => reports.push(error),
         })
-        const calls = Array.from({ length: 200 }, async (_, index) =>
-          executor.execute({ name: 'add', args: { index } }),
-        )
-        const results = await Promise.all(calls)
-        expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['ok']))
+        const statuses: string[] = []
+        // Few at a time, since more would share statements, which have no names.
+        const lanes = Array.from({ length: 3 }, async () => {
+          while (statuses.length < 198)
+            statuses.push((await executor.execute({ name: 'add', args: { index: statuses.length } })).status)
+        })
+        await Promise.all(lanes)
+        expect(new Set(statuses)).toEqual(new Set(['ok']))
+        expect(asked).toContain('name')
         asked.length = 0
         expect((await executor.execute({ name: 'add' })).status).toBe('ok')
         expect(new Set(asked)).toEqual(new Set(['text']))
-        expect(await executor.calls.list({ limit: 500 })).toHaveLength(201)
+        expect(await executor.calls.list({ limit: 500 })).toHaveLength(statuses.length + 1)
         await executor.close()
         await own.end()
         expect(reports).toEqual([])

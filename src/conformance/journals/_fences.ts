@@ -66,6 +66,25 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Jour
       expect((await journal.read('a'))?.record).toEqual(settled)
     })
 
+    test('many at the same time, each by its own fence', async () => {
+      const journal = await newJournal()
+      const ids = Array.from({ length: 120 }, (_, index) => `call ${index}`)
+      const fences = await Promise.all(ids.map((id) => held(journal.claim(fixtureRecord(id), 'former'))))
+      const isTaken = (index: number): boolean => index % 3 === 0
+      const takeOver = async (id: string, fence: Fence, index: number): Promise<Fence | null> =>
+        isTaken(index) ? journal.takeOver(id, fence, 'new') : fence
+      const present = await Promise.all(ids.map((id, index) => takeOver(id, fences[index]!, index)))
+      expect(present).toEqual(
+        ids.map((_, index) => (isTaken(index) ? { owner: 'new', number: 1 } : { owner: 'former', number: 0 })),
+      )
+      // Whose fence was read before is refused, and takes no other with it.
+      const again = await Promise.all(ids.map((id, index) => journal.takeOver(id, fences[index]!, 'last')))
+      expect(again.map((fence) => fence?.owner)).toEqual(ids.map((_, index) => (isTaken(index) ? undefined : 'last')))
+      const written = await Promise.all(ids.map((id, index) => journal.write(settledOf(id), present[index]!)))
+      expect(written).toEqual(ids.map((_, index) => isTaken(index)))
+      expect((await unfinishedOf(journal)).length).toBe(80)
+    })
+
     test('another line after the settlement, and the record stays settled', async () => {
       const journal = await newJournal()
       const fence = await held(journal.claim(fixtureRecord('a'), 'mine'))

@@ -90,6 +90,31 @@ export function describeSessionOrder({ title, isShared, newStorage, newJournal }
       expect(await take()).toEqual(['c'])
     })
 
+    test('takes what may run of those that are asked for by their ids at the same time', async ({ skip }) => {
+      const calls = {
+        a: { at: 1, isAlone: true },
+        b: { at: 2, isAlone: true, queue: 'gpu' },
+        d: { at: 1, session: 'two' },
+        e: { at: 2, session: 'two' },
+        f: { at: 3, session: 'two', isAlone: true },
+        g: { at: 1, session: 'three', isAlone: true },
+        h: { at: 8, session: 'late', expiresAt: 1_000 },
+      }
+      const { take, settle } = await lineOf(calls, skip)
+      const takeTogether = async (): Promise<string[]> =>
+        (await Promise.all([...Object.keys(calls), 'never was'].map((id) => take(id)))).flat()
+      const first = await takeTogether()
+      // Of two queues either may be first.
+      expect(first.filter((id) => id !== 'a' && id !== 'b')).toEqual(['d', 'e', 'g'])
+      expect(first).toHaveLength(4)
+      expect(await takeTogether()).toEqual([])
+      for (const id of first) await settle(id)
+      const second = await takeTogether()
+      expect(second).toContain('f')
+      expect([...first, ...second]).toEqual(expect.arrayContaining(['a', 'b', 'f']))
+      expect(second).toHaveLength(2)
+    })
+
     test('takes none beside another call of the session, and none of those behind it', async ({ skip }) => {
       const calls = { one: { at: 1 }, two: { at: 2 }, alone: { at: 3, isAlone: true }, last: { at: 4 } }
       const { take, begin, settle } = await lineOf(calls, skip)
@@ -209,11 +234,13 @@ export function describeSessionOrder({ title, isShared, newStorage, newJournal }
       let settled = 0
       async function work(own: Promising, owner: string, byId: boolean): Promise<void> {
         for (let next = 0; settled < count; next++) {
-          const wanted = byId
-            ? { invocationId: `${next % count}`, limit: 1 }
-            : { ...takeAll, queue: queueOf(2 * next), limit: 2 }
-          const takenCalls = await own.take?.(wanted, owner)
-          for (const { record, fence } of takenCalls ?? []) {
+          const wanted: TakeQuery[] = byId
+            ? [0, 1, 2, 3].map((place) => ({ invocationId: `${(next + 7 * place) % count}`, limit: 1 }))
+            : [{ ...takeAll, queue: queueOf(2 * next), limit: 2 }]
+          const takenCalls = (await Promise.all(wanted.map(async (each) => own.take?.(each, owner)))).flatMap(
+            (found) => found ?? [],
+          )
+          for (const { record, fence } of takenCalls) {
             const index = Number(record.id)
             for (const other of running) {
               if (sessionOf(other) === sessionOf(index) && (isAlone(other) || isAlone(index)))
@@ -222,7 +249,7 @@ export function describeSessionOrder({ title, isShared, newStorage, newJournal }
             running.add(index)
             expect(await own.write(runningFixture(record.id, fixtureAt(index)), fence)).toBe(true)
           }
-          for (const { record, fence } of takenCalls ?? []) {
+          for (const { record, fence } of takenCalls) {
             running.delete(Number(record.id))
             expect(await own.write(settledOf(record.id, { session: record.session }), fence)).toBe(true)
             settled++

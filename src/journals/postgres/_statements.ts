@@ -6,19 +6,21 @@ import type { RecordHint } from '../_listeners.ts'
 import { cutsKept, mostCounted, type Row } from '../_rows.ts'
 import { ServerClock } from '../_server-clock.ts'
 import type { Rows } from '../sql/_journal.ts'
+import { Gathered } from './_gathered.ts'
 import type { RunStatement, JournalTables } from './_tables.ts'
 import { isInLine } from './_take-functions.ts'
+import { statementTexts, type StatementTexts } from './_texts.ts'
 
 /** The payload of a notification is shorter, in bytes. */
 export const limitOfPayload = 8_000
 /** The longest payload that is certain to fit, in characters. */
 const longestPayload = 2_500
 
-type StatementTexts = Readonly<
-  Record<'claim' | 'write' | 'read' | 'takeOver' | 'take' | 'takeEach' | 'settled' | 'beat', string>
->
+/** The parameters of a statement that changes a row. */
+type RowValues = readonly [id: string, ...others: unknown[]]
+type TakeById = readonly [id: string, owner: string]
 
-/** What the journal asks of its tables. Each change is one statement. */
+/** What the journal asks of its tables. A change is one statement, as are changes that are asked for at the same time. */
 export class PostgresStatements implements Rows {
   readonly channel: string
   readonly #ask: RunStatement
@@ -26,35 +28,41 @@ export class PostgresStatements implements Rows {
   readonly #notifies: boolean
   readonly #texts: StatementTexts
   readonly #clock = new ServerClock()
+  readonly #claims: Gathered<RowValues, boolean>
+  readonly #writes: Gathered<RowValues, boolean>
+  readonly #takeOvers: Gathered<RowValues, boolean>
+  readonly #takes = new Gathered<TakeById, Row | undefined>({
+    keyOf: ([id, owner]) => `${owner} ${id}`,
+    one: async (wanted) => (await this.#takeEach([wanted]))[0],
+    all: (wanted) => this.#takeEach(wanted),
+    canShare: ([first, ...others]) => others.every(([, owner]) => owner === first?.[1]),
+    isKept: true,
+  })
 
   constructor(ask: RunStatement, tables: JournalTables, notifies: boolean) {
     this.#ask = ask
     this.#tables = tables
     this.#notifies = notifies
     this.channel = `toolwright_${sha256(tables.calls).slice(0, 32)}`
-    this.#texts = statementTexts(tables, notifies ? this.channel : undefined)
+    const texts = statementTexts(tables, notifies ? this.channel : undefined)
+    this.#texts = texts
+    this.#claims = this.#changes(texts.claim, texts.claimEach)
+    this.#writes = this.#changes(texts.write, texts.writeEach)
+    this.#takeOvers = this.#changes(texts.takeOver, texts.takeOverEach)
   }
 
-  async claim(columns: Columns, owner: string, session: string): Promise<boolean> {
+  claim(columns: Columns, owner: string, session: string): Promise<boolean> {
     const { id, text, session: key, state, waits, createdAt, expiresAt, settledAt, queue, fingerprint, alone } = columns
     const payload = payloadOf(id, session, changeOf(columns))
-    const rows = await this.#ask(
-      this.#texts.claim,
-      [id, owner, text, key, state, waits, createdAt, expiresAt, settledAt, payload, queue, alone, fingerprint],
-      true,
-    )
-    return rows.length === 1
+    const rest = [state, waits, createdAt, expiresAt, settledAt, payload, queue, alone, fingerprint]
+    return this.#claims.ask([id, owner, text, key, ...rest])
   }
 
-  async write(columns: Columns, { owner, number }: Fence, session: string): Promise<boolean> {
+  write(columns: Columns, { owner, number }: Fence, session: string): Promise<boolean> {
     const { id, text, state, waits, expiresAt, settledAt, queue, fingerprint, alone } = columns
     const payload = payloadOf(id, session, changeOf(columns))
-    const rows = await this.#ask(
-      this.#texts.write,
-      [id, owner, number, text, state, waits, expiresAt, settledAt, payload, queue, alone, fingerprint],
-      true,
-    )
-    return rows.length === 1
+    const rest = [state, waits, expiresAt, settledAt, payload, queue, alone, fingerprint]
+    return this.#writes.ask([id, owner, number, text, ...rest])
   }
 
   async read(id: string): Promise<Row | undefined> {
@@ -62,17 +70,46 @@ export class PostgresStatements implements Rows {
     return row
   }
 
-  async takeOver(id: string, { owner: former, number }: Fence, owner: string): Promise<boolean> {
-    const rows = await this.#ask(this.#texts.takeOver, [id, former, number, owner], true)
-    return rows.length === 1
+  takeOver(id: string, { owner: former, number }: Fence, owner: string): Promise<boolean> {
+    return this.#takeOvers.ask([id, former, number, owner])
   }
 
   /** Takes over calls that wait for a worker. They count as running, although their records are as they were. */
-  take(wanted: TakeQuery, owner: string): Promise<readonly Row[]> {
-    const now = Date.now()
-    if ('invocationId' in wanted) return this.#ask(this.#texts.takeEach, [owner, now, [wanted.invocationId]], true)
+  async take(wanted: TakeQuery, owner: string): Promise<readonly Row[]> {
+    if ('invocationId' in wanted) {
+      const row = await this.#takes.ask([wanted.invocationId, owner])
+      return row === undefined ? [] : [row]
+    }
     const { queue, limit, except, lacking = [] } = wanted
-    return this.#ask(this.#texts.take, [owner, now, sessionKey(queue), except, limit, lacking.map(sessionKey)], true)
+    const values = [owner, Date.now(), sessionKey(queue), except, limit, lacking.map(sessionKey)]
+    return this.#ask(this.#texts.take, values, true)
+  }
+
+  /** Takes calls of one owner by their ids. */
+  async #takeEach(wanted: readonly TakeById[]): Promise<(Row | undefined)[]> {
+    const values = [wanted[0]?.[1], Date.now(), wanted.map(([id]) => id)]
+    const rows = await this.#ask(this.#texts.takeEach, values, true)
+    return wanted.map(([id]) => rows.find((row) => row['id'] === id))
+  }
+
+  /** Changes a row by a statement that returns it, or several by one that returns their ids. */
+  #changes(one: string, each: string): Gathered<RowValues, boolean> {
+    return new Gathered<RowValues, boolean>({
+      keyOf: ([id]) => id,
+      lengthOf: (values) =>
+        values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0),
+      one: async (values) => (await this.#ask(one, [...values], true)).length === 1,
+      all: async (all) => {
+        const lists = all[0]?.map((_, column) => all.map((values) => values[column])) ?? []
+        const ids = new Set((await this.#ask(each, lists)).map(({ id }) => id))
+        return all.map(([id]) => ids.has(id))
+      },
+    })
+  }
+
+  /** Waits for what was asked for and is not answered. */
+  async ended(): Promise<void> {
+    await Promise.all([this.#claims, this.#writes, this.#takeOvers, this.#takes].map((gathered) => gathered.ended()))
   }
 
   /**
@@ -203,50 +240,6 @@ export class PostgresStatements implements Rows {
       [since],
     )
     return { rows, next }
-  }
-}
-
-/**
- * Returns the statements that every call or every owner needs.
- *
- * @param channel On which watches are told of changes, if they are.
- */
-function statementTexts({ calls, owners, take, takeEach }: JournalTables, channel: string | undefined): StatementTexts {
-  /** Tells watches of a change, in the same statement. */
-  const telling = (change: string, payload: string): string => {
-    // The parameter has its type from the cast also if nothing is told.
-    const notification = channel === undefined ? `${payload}::text` : `pg_notify('${channel}', ${payload}::text)::text`
-    return `${change} RETURNING version, CASE WHEN changed = txid_current() THEN ${notification} END`
-  }
-  return {
-    claim: telling(
-      `INSERT INTO ${calls} (id, owner, held_since, version, record, session, state, waits, created_at,
-        expires_at, settled_at, queue, alone, fingerprint, changed)
-      VALUES ($1, $2, 0, 0, $3, $4, $5, $6, $7, $8, $9, $11, $12, $13, CASE WHEN $5 <> 'running' THEN txid_current() END)
-      ON CONFLICT (id) DO NOTHING`,
-      '$10',
-    ),
-    write: telling(
-      `UPDATE ${calls} SET version = version + 1, record = $4, updated_at = clock_timestamp(), state = $5,
-        waits = $6, expires_at = $7, settled_at = $8, queue = $10, alone = $11, fingerprint = $12,
-        changed = CASE WHEN state = 'waiting' OR $5 <> 'running' THEN txid_current() ELSE changed END
-      WHERE id = $1 AND owner = $2 AND held_since <= $3`,
-      '$9',
-    ),
-    read: `SELECT record, owner, version FROM ${calls} WHERE id = $1`,
-    takeOver: `UPDATE ${calls} SET owner = $4, held_since = version + 1, version = version + 1,
-        updated_at = clock_timestamp()
-      WHERE id = $1 AND owner = $2 AND version = $3 AND state <> 'settled' RETURNING version`,
-    take: `SELECT id, record, owner, version FROM ${take}($1::text, $2::float8, NULL, $3::text, $4::text[], $5::integer, $6::text[])`,
-    takeEach: `SELECT id, record, owner, version FROM ${takeEach}($1::text, $2::float8, $3::text[])`,
-    settled: `SELECT id, record, owner, version FROM ${calls} WHERE id = ANY($1::text[]) AND state = 'settled'`,
-    beat: `WITH beat AS (
-        INSERT INTO ${owners} (owner) VALUES ($1)
-        ON CONFLICT (owner) DO UPDATE SET beat_at = clock_timestamp() RETURNING beat_at
-      )
-      SELECT 1000 * extract(epoch FROM beat_at)::float8 AS at,
-        (SELECT json_agg(id)::text FROM ${calls} WHERE owner = $1 AND cancel AND state <> 'settled') AS ids
-      FROM beat`,
   }
 }
 

@@ -35,17 +35,18 @@ export function against(commit: string, benches: readonly string[]): void {
   }
 }
 
-/** What a call takes of the processor, in nanoseconds and as a multiple of the floor beside it. */
+/** What a call takes of the processor: the median in nanoseconds, and the median and the tenth percentile as multiples of the floor's. */
 interface Figure {
   readonly title: string
   readonly name: string
   readonly time: number
   readonly ratio: number
+  readonly low: number
 }
 
 /** Each tree has processes of its own, as in a program: in one process, either would change how the engine runs the other. */
 function compareCalls(commit: string, other: string): void {
-  const changes = new Map<string, { before: Figure[]; after: Figure[]; ratios: number[] }>()
+  const changes = new Map<string, { before: Figure[]; after: Figure[]; ratios: number[]; lows: number[] }>()
   for (let round = 0; round < rounds; round++) {
     process.stderr.write(`overhead: round ${round + 1} of ${rounds}\n`)
     for (const title of Object.keys(handlers)) {
@@ -55,11 +56,12 @@ function compareCalls(commit: string, other: string): void {
         const key = `${title}/${name}`
         const before = [one![index]!, four![index]!]
         const after = [two![index]!, three![index]!]
-        const change = changes.get(key) ?? { before: [], after: [], ratios: [] }
+        const change = changes.get(key) ?? { before: [], after: [], ratios: [], lows: [] }
         changes.set(key, change)
         change.before.push(...before)
         change.after.push(...after)
-        change.ratios.push(mean(after) / mean(before))
+        change.ratios.push(mean(after, 'ratio') / mean(before, 'ratio'))
+        change.lows.push(mean(after, 'low') / mean(before, 'low'))
       }
     }
   }
@@ -71,11 +73,14 @@ function compareCalls(commit: string, other: string): void {
       ),
     )
   const all = [...changes.values()]
-  const cells = all.map(({ before, after, ratios }) => {
+  const cells = all.map(({ before, after, ratios, lows }) => {
     const { title, name } = before[0]!
-    return [title, name, median(before), median(after), ...spreadOf(ratios)]
+    return [title, name, median(before), median(after), ...spreadOf(ratios), percent(quantile(lows, 0.5))]
   })
-  printWords({ head: ['overhead', 'variant', commit.slice(0, 12), 'here', 'change', `of ${rounds} runs`], cells })
+  printWords({
+    head: ['overhead', 'variant', commit.slice(0, 12), 'here', 'change', `of ${rounds} runs`, 'of p10'],
+    cells,
+  })
   const medians = all.map(({ ratios }) => quantile(ratios, 0.5))
   const above = medians.filter((ratio) => ratio > 1.05).length
   printWords({
@@ -84,9 +89,9 @@ function compareCalls(commit: string, other: string): void {
   })
 }
 
-/** The geometric mean of the ratios to the floor. */
-function mean(figures: readonly Figure[]): number {
-  return figures.reduce((product, { ratio }) => product * ratio, 1) ** (1 / figures.length)
+/** The geometric mean of multiples of the floor. */
+function mean(figures: readonly Figure[], of: 'ratio' | 'low'): number {
+  return figures.reduce((product, figure) => product * figure[of], 1) ** (1 / figures.length)
 }
 
 function besideFloor(title: string, tree: string): readonly Figure[] {

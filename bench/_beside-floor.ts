@@ -1,12 +1,16 @@
 // Measures what the calls of one handler take of the processor, each way of calling beside the floor, and prints it as JSON: a program
 // of its own, see `_against.ts`.
+import { quantile } from './_results.ts'
 import { measureAsync, processorTime } from './_runner.ts'
 import { variantsOf } from './_variants.ts'
 
-/** About how long a variant runs before the floor has its turn, in nanoseconds: the machine changes within fractions of a second. */
-const slice = 4e6
+/**
+ * About how long a variant runs before the floor has its turn, in nanoseconds. The machine changes within fractions of a second,
+ * and clocks of processors may tick every 4 ms.
+ */
+const slice = 16e6
 /** How often the two take turns. */
-const turns = 100
+const turns = 31
 /** How often each variant runs before any is measured, since all of them change what the engine knows of the code they share. */
 const callsBefore = 10_000
 /** How often it runs before it is measured itself: a journal drops records only after the first 10,000. */
@@ -31,13 +35,14 @@ const floorCalls = await callsInSlice(floor!)
 const figures = []
 for (const [name, run] of Object.entries(variants)) {
   const calls = await callsInSlice(run)
-  let [time, floorTime] = [0, 0]
+  const [times, floorTimes]: [number[], number[]] = [[], []]
   for (let turn = 0; turn < turns; turn++) {
     const isFirst = turn % 2 === 0
-    if (isFirst) time += await measure(run, calls)
-    floorTime += await measure(floor!, floorCalls)
-    if (!isFirst) time += await measure(run, calls)
+    if (isFirst) times.push(await measure(run, calls))
+    floorTimes.push(await measure(floor!, floorCalls))
+    if (!isFirst) times.push(await measure(run, calls))
   }
-  figures.push({ title, name, time: time / turns, ratio: time / floorTime })
+  const ratioAt = (share: number): number => quantile(times, share) / quantile(floorTimes, share)
+  figures.push({ title, name, time: quantile(times, 0.5), ratio: ratioAt(0.5), low: ratioAt(0.1) })
 }
 process.stdout.write(JSON.stringify(figures))

@@ -17,6 +17,8 @@ const largest = 512
 export class NewestFirst<Entry extends Placed> {
   /** Oldest first, since most records come at the end. None is empty. */
   readonly #chunks: Entry[][] = []
+  /** How many of the first places of the oldest chunk are empty. To move the rest for each record that goes would be slow. */
+  #empty = 0
 
   add(entry: Entry): void {
     const last = this.#chunks.at(-1)
@@ -26,7 +28,14 @@ export class NewestFirst<Entry extends Placed> {
     else last.push(entry)
   }
 
+  /** Removes the empty places. */
+  #tidy(): void {
+    this.#chunks[0]?.splice(0, this.#empty)
+    this.#empty = 0
+  }
+
   #insert(entry: Entry): void {
+    this.#tidy()
     const index = this.#chunkOf(entry.facts)
     const chunk = this.#chunks[index]!
     chunk.splice(
@@ -39,18 +48,26 @@ export class NewestFirst<Entry extends Placed> {
 
   delete(entry: Entry): void {
     // Mostly the oldest goes. A search would read records that have rested for long, which is slow.
-    const isOldest = this.#chunks[0]?.[0] === entry
-    const index = isOldest ? 0 : this.#chunkOf(entry.facts)
+    const oldest: (Entry | undefined)[] | undefined = this.#chunks[0]
+    if (oldest?.[this.#empty] === entry) {
+      oldest[this.#empty++] = undefined
+      if (this.#empty < oldest.length) return
+      this.#chunks.shift()
+      this.#empty = 0
+      return
+    }
+    this.#tidy()
+    const index = this.#chunkOf(entry.facts)
     const chunk = this.#chunks[index] ?? []
-    const place = isOldest ? 0 : countUpTo(entry.facts, chunk, (other) => other.facts) - 1
+    const place = countUpTo(entry.facts, chunk, (other) => other.facts) - 1
     if (chunk[place] !== entry) return
-    if (place === 0) chunk.shift()
-    else chunk.splice(place, 1)
+    chunk.splice(place, 1)
     if (chunk.length === 0) this.#chunks.splice(index, 1)
   }
 
   /** Yields the newest first. @param from Leaves out what is newer than this place. */
   *list(from?: Place): Generator<Entry, void, undefined> {
+    this.#tidy()
     const first = from === undefined ? this.#chunks.length - 1 : this.#chunkOf(from)
     for (let index = first; index >= 0; index--) {
       const chunk = this.#chunks[index] ?? []

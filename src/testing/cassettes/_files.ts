@@ -130,7 +130,7 @@ export class TapeFiles {
     }
   }
 
-  /** Moves the files of these names into the folder of the tape, and deletes those that no call names any more. */
+  /** Moves the files of these names into the folder of the tape. */
   keep(names: ReadonlySet<string>): void {
     for (const name of names) {
       if (!this.#written.has(name) || existsSync(join(this.#folder, name))) continue
@@ -138,6 +138,10 @@ export class TapeFiles {
       renameSync(join(this.#draft, name), join(this.#folder, name))
     }
     this.drop()
+  }
+
+  /** Deletes the files of the tape that no call names any more. Call it once the tape is written. */
+  prune(names: ReadonlySet<string>): void {
     if (!existsSync(this.#folder)) return
     const stale = readdirSync(this.#folder).filter((name) => isFileName(name) && !names.has(name))
     for (const name of stale) rmSync(join(this.#folder, name))

@@ -265,8 +265,10 @@ export class TapeDeck {
     const former = mode === 'append' ? this.recorded : []
     const calls = [...former, ...fresh.filter((line) => mode === 'record' || !this.#byKey.has(keyOfCall(line)))]
     const head: TapeHead = { cassette: 1, seed: this.#seed, tools: this.#tools.toJSON() }
-    this.#files.keep(filesOfCalls(calls))
+    const names = filesOfCalls(calls)
+    this.#files.keep(names)
     saveTape(path, head, calls, redact)
+    this.#files.prune(names)
     this.#hasChanged = false
     openPaths.delete(path)
   }

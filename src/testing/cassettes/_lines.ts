@@ -1,5 +1,5 @@
 // How the lines of a tape are told apart, and how strictly they are read.
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { InvalidConfigurationError } from '../../errors.ts'
 import { readText } from '../../kernel/json/json-text.ts'
 import { isFileName } from './_files.ts'
@@ -45,8 +45,16 @@ function* fileLines(path: string): Generator<Buffer> {
 
 /** What a tape file holds. */
 export interface TapeText {
-  readonly head: TapeHead
+  readonly head: TapeHead | undefined
   readonly calls: readonly RecordedCall[]
+}
+
+/** What no file holds. */
+export const noTape: TapeText = { head: undefined, calls: [] }
+
+/** Reads the tape of a path, if there is a file. @throws `E_INVALID_CONFIGURATION` as `readTape`. */
+export function tapeAt(path: string): TapeText {
+  return existsSync(path) ? readTape(path) : noTape
 }
 
 /**
@@ -54,7 +62,7 @@ export interface TapeText {
  *
  * @throws `E_INVALID_CONFIGURATION` if the file is no tape, or a line of it is wrong.
  */
-export function readTape(path: string): TapeText {
+function readTape(path: string): TapeText {
   let head: TapeHead | undefined
   const calls: RecordedCall[] = []
   const keys = new Set<string>()

@@ -1,6 +1,5 @@
 // A tape: which line a call is, what becomes of the call, and what does not fit.
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { ToolError, ToolFailure } from '../../errors.ts'
 import {
   Known,
@@ -25,7 +24,7 @@ import {
 import { requireNone } from '../_failure.ts'
 import { TapeFiles } from './_files.ts'
 import { handlerTypes, isOwnType, runOwnHandler } from '../_handlers.ts'
-import { filesOfCalls, keyOfCall, readTape } from './_lines.ts'
+import { filesOfCalls, keyOfCall, noTape, tapeAt } from './_lines.ts'
 import { callText, nearestWords, outcomeChanges } from './_nearest.ts'
 import { openPaths, requireFreePath } from './_paths.ts'
 import { CallPlaces } from './_places.ts'
@@ -63,8 +62,7 @@ export class TapeDeck {
     this.#settings = settings
     this.#places = new CallPlaces(settings.label)
     requireFreePath(path)
-    const isRead = mode !== 'record' && mode !== 'off' && existsSync(path)
-    const { head, calls } = isRead ? readTape(path) : { head: undefined, calls: [] }
+    const { head, calls } = mode === 'replay' || mode === 'append' ? tapeAt(path) : noTape
     if (this.#writes) openPaths.add(path)
     this.recorded = calls
     this.#files = new TapeFiles(`${path}.files`)

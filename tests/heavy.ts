@@ -71,7 +71,12 @@ const filesByReason: Readonly<Record<string, readonly string[]>> = {
     'tests/cli/workspace.test.ts',
   ],
   'every attack on paths, over both ways to keep them': ['tests/builtins/paths.test.ts'],
-  'documents of real APIs': ['tests/imports/documents.test.ts', 'tests/imports/oracle.test.ts'],
+  'documents of real APIs, and thousands of calls of one': [
+    'tests/imports/canary.test.ts',
+    'tests/imports/cuts.test.ts',
+    'tests/imports/documents.test.ts',
+    'tests/imports/oracle.test.ts',
+  ],
   'large files': ['tests/stores/file.test.ts'],
   'the same suite over three databases': ['tests/journals/sql.test.ts'],
 }

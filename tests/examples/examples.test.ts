@@ -13,9 +13,10 @@ const examples = [
   'large-results',
   'mcp-server',
   'observability',
+  'openapi',
 ]
 
-test('there are eight examples, each with a page', () => {
+test('there are nine examples, each with a page', () => {
   // The migrations are held to the page about migrations by their own tests.
   const found = globSync('*/README.md', { cwd: import.meta.dirname, ignore: 'migrate-from-*/**' })
   const pages = found.map((page) => page.replace('/README.md', ''))

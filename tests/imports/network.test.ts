@@ -1,7 +1,7 @@
 import { credential } from 'toolwright/imports/credentials'
 import { openapiTools, type OpenApiOptions } from 'toolwright/imports/openapi'
 import { describe, expect, test } from 'vitest'
-import { isPrivateHost } from '../../src/imports/openapi/_network.ts'
+import { isPrivateHost, requirePublic } from '../../src/imports/openapi/_network.ts'
 import { bearer, documentOf, ready, reply, serve, wordsOf, type Json } from './_server.ts'
 
 const token = 'p455word-1234'
@@ -173,13 +173,28 @@ describe('the address of the API', () => {
     await make([], { auth, baseUrl: 'http://127.0.0.1:1' }, bearer)
   })
 
-  test('that resolves to a private one is refused when it is called', async () => {
-    const { call } = await ready(
-      documentOf({ 'GET /p': { operationId: 'run' } }, { servers: [{ url: 'https://localtest.me' }] }),
-      { fetch: () => Promise.reject(new TypeError('it was sent')) },
-    )
-    // Without a resolver the name has no address, and the request itself fails.
-    expect(wordsOf(await call('run'))).toMatch(/is in a private network|connection to the API broke/)
+  test.each([
+    [['10.0.0.1'], true],
+    [['93.184.216.34', '::1'], true],
+    [['fe80::1%eth0'], true],
+    [['93.184.216.34', '2606:4700::1111'], false],
+    [[], false],
+  ])('that resolves to %j is refused before a request: %s', async (addresses, isRefused) => {
+    const url = new URL('https://api.example.com')
+    const { signal } = new AbortController()
+    const asked = (hosts: object): Promise<void> => {
+      return requirePublic(
+        url,
+        { base: url, isNamedInCode: false, origins: new Set(), ...hosts },
+        signal,
+        async () => addresses,
+      )
+    }
+    if (isRefused) await expect(asked({})).rejects.toMatchObject({ effect: 'none' })
+    else await asked({})
+    // The application knows its own hosts.
+    await asked({ isNamedInCode: true })
+    await asked({ origins: new Set([url.origin]) })
   })
 
   test('of one operation has to be named by the application', async () => {

@@ -291,6 +291,21 @@ describe('a fixed value', () => {
     }
     expect(requests).toHaveLength(1)
   })
+
+  test('that cannot be made sends nothing', async () => {
+    const { url, requests } = await serve()
+    const tenant = (): never => {
+      throw new Error('the store of tenants is down: password 1234')
+    }
+    const { call } = await ready(documentOf({ 'POST /{tenant}': { operationId: 'run' } }), {
+      baseUrl: url,
+      fixed: { tenant },
+    })
+    const result = await call('run')
+    expect(result).toMatchObject({ status: 'error', effect: 'none' })
+    expect(wordsOf(result)).toBe('The fixed value `tenant` could not be made. The request was not sent.')
+    expect(requests).toEqual([])
+  })
 })
 
 describe('a key of idempotency', () => {

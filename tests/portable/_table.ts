@@ -17,7 +17,7 @@ const missed: Partial<Record<Need, string>> = {
   processes: 'MCP servers by `command`, `builtins`',
   postgres: 'Postgres by its address',
   decoder: '`artifacts`',
-  web: '`client/browser`, `client/http`, `mcp`, `stores/s3`, ArkType',
+  web: '`client/browser`, `client/http`, `imports`, `mcp`, `stores/s3`, ArkType',
 }
 
 /** The text of the page with the table as it has to be. */

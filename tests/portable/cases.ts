@@ -4,6 +4,7 @@ import { door } from './cases/door.ts'
 import { files } from './cases/files.ts'
 import { formats } from './cases/formats.ts'
 import { hosts } from './cases/frameworks.ts'
+import { imports } from './cases/imports.ts'
 import { mcp, mcpServed } from './cases/mcp.ts'
 import { realms } from './cases/realms.ts'
 import { records } from './cases/records.ts'
@@ -19,6 +20,7 @@ export const cases: readonly Case[] = [
   ...artifacts,
   ...records,
   ...hosts,
+  ...imports,
   ...mcp,
   mcpServed,
   ...realms,

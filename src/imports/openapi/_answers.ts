@@ -148,7 +148,7 @@ function withHeaders(
     const value = name === 'set-cookie' ? null : headers.get(name)
     return value === null
       ? []
-      : [`${name}: ${documentText(mask.text(value).slice(0, longestHeader)).replaceAll('\n', ' ')}`]
+      : [`${name}: ${documentText(mask.text(textOfHeader(value)).slice(0, longestHeader)).replaceAll('\n', ' ')}`]
   })
   if (lines.length === 0) return result
   const headerBlock: ContentBlock = { type: 'text', text: lines.join('\n').slice(0, longestHeaders) }
@@ -161,6 +161,16 @@ function withHeaders(
     ? { type: 'text', text: `${text.slice(0, longestBeside / 4)}\n…` }
     : { type: 'json', data: value }
   return shown([start, headerBlock], value)
+}
+
+/** Returns the text of a header, which comes with one character for each byte. */
+function textOfHeader(value: string): string {
+  if (/^[\x20-\x7e\t]*$/.test(value)) return value
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(value, (each) => each.charCodeAt(0)))
+  } catch {
+    return value
+  }
 }
 
 /** Makes the failure of an answer whose status is not one of success. */

@@ -12,7 +12,8 @@ export class CredentialMask {
 
   /** Hides a credential from now on. @param whole How it was sent, if more than the value was, as with a user and a password. */
   add(value: string, whole?: string): void {
-    for (const form of credentialForms(value)) this.#forms.add(form)
+    // Headers lose the spaces around a value.
+    for (const form of [value, value.trim()].flatMap(credentialForms)) this.#forms.add(form)
     if (whole !== undefined) this.#forms.add(base64OfBytes(new TextEncoder().encode(whole)))
     const forms = [...this.#forms]
       .filter((form) => form.length >= 8)
@@ -94,6 +95,8 @@ function joined(...parts: readonly Uint8Array[]): Uint8Array {
 /** Returns the forms in which a value may come back. */
 function credentialForms(value: string): string[] {
   const bytes = new TextEncoder().encode(value)
+  // A header has one character for each byte.
+  const inHeader = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
   const json = JSON.stringify(value).slice(1, -1)
   const html = json.replace(/[<>&+'=/]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
@@ -116,6 +119,7 @@ function credentialForms(value: string): string[] {
   const forUrls = aligned.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))
   return [
     value,
+    inHeader,
     ...jsons,
     ...percent,
     ...lower,

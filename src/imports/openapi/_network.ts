@@ -94,10 +94,11 @@ export async function requirePublic(
   url: URL,
   { isNamedInCode, origins }: AllowedHosts,
   signal: AbortSignal,
+  resolve: (hostname: string) => Promise<readonly string[]> = addressesOf,
 ): Promise<void> {
   if (isNamedInCode || origins.has(url.origin)) return
   if (isPrivateHost(url.hostname)) throw privateFailure(url)
-  const addresses = await beforeAbort(addressesOf(url.hostname), signal)
+  const addresses = await beforeAbort(resolve(url.hostname), signal)
   if (addresses.some((address) => isPrivateHost(address.includes(':') ? `[${address}]` : address)))
     throw privateFailure(url)
 }

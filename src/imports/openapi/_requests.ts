@@ -27,7 +27,7 @@ export async function operationRequest(
   let { path } = plan
   for (const parameter of plan.parameters) {
     const { arg, place, name, isJson } = parameter
-    const value = arg === undefined ? await fixedValue(parameter.fixed, context) : memberOf(input, arg)
+    const value = arg === undefined ? await fixedValue(name, parameter.fixed, context) : memberOf(input, arg)
     if (value === undefined) {
       if (place === 'path') throw invalidArgument(`\`${name}\` is missing`)
       continue
@@ -56,8 +56,8 @@ async function bodyValue(
   if (plan === undefined || fixedBody.length === 0) return body
   if (body !== undefined && !isNode(body)) throw invalidArgument('`body` is not an object')
   let filled: DocumentNode | undefined = body
-  for (const { steps, value, isFilled } of fixedBody) {
-    const next = filledAt(filled ?? {}, steps, isFilled ? await fixedValue(value, context) : undefined)
+  for (const { pointer, steps, value, isFilled } of fixedBody) {
+    const next = filledAt(filled ?? {}, steps, isFilled ? await fixedValue(pointer, value, context) : undefined)
     if (isFilled) filled = next
   }
   return filled

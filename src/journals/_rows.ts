@@ -9,8 +9,11 @@ export const cutsKept = 100_000
 /** The most calls of a queue that are counted, and the most rows of any other answer. */
 export const mostCounted = 1_000_000
 
-/** How many records one page of a list has. */
+/** How many records the first page of a list has, and the most of the later ones. */
 export const pageLength = 100
+const longestPage = 1_000
+/** About how many characters a page of more records than the first has at most. */
+const charactersOfPage = 4_194_304
 
 /** How long the last sign of life of an owner is kept, in milliseconds. */
 export const beatsKept = 86_400_000
@@ -96,9 +99,10 @@ export async function* listPages(
 ): AsyncGenerator<ListedRecord, void, undefined> {
   requireState(query)
   let { before, limit: left = Infinity } = query
+  let length = pageLength
   if (before !== undefined) before = { createdAt: before.createdAt, id: keyOf(before.id) }
   while (left > 0) {
-    const most = Math.min(left, pageLength)
+    const most = Math.min(left, length)
     const rows = await page({ ...query, before }, most)
     for (const row of rows) {
       const record = listedRecord(row['record'], row['id'], report, keyOf)
@@ -108,7 +112,15 @@ export async function* listPages(
     if (last === undefined || rows.length < most) return
     before = { createdAt: Number(last['created_at']), id: String(last['id']) }
     left -= rows.length
+    length = nextLength(length, rows)
   }
+}
+
+/** Returns how many records the next page has: a database may look at all that is left of the list for each. */
+function nextLength(length: number, rows: readonly Row[]): number {
+  const characters = rows.reduce((sum, row) => sum + String(row['record']).length, 1)
+  const fitting = Math.floor((charactersOfPage * rows.length) / characters)
+  return Math.max(pageLength, Math.min(2 * length, longestPage, fitting))
 }
 
 /** Refuses a query with a state that does not exist: it would list everything. */

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   held,
   journalConformance,
+  listedBy,
   openedJournal,
   promising,
   fixtureRecord,
@@ -196,6 +197,32 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     await Promise.all(records.map((record) => held(journal.claim(record, 'mine'))))
     expect(longest).toBeLessThan(3_000_000)
     expect((await journal.read('call 11'))?.record).toEqual(records[11])
+  })
+
+  test('postgresJournal lists many records in few pages, and large ones a hundred at a time', async () => {
+    const schema = await newSchema()
+    const pages: number[] = []
+    const counting = {
+      query: async (text: string, values?: unknown[]) => {
+        const answer = await pool.query<Record<string, unknown>>(text, values)
+        if (text.includes('AS idle')) pages.push(answer.rows.length)
+        return answer
+      },
+    }
+    const { journal } = openedJournal(postgresJournal(counting, { schema }))
+    const claim = (length: number, session: string, text: string): Promise<unknown> =>
+      Promise.all(
+        Array.from({ length }, (_, index) =>
+          journal.claim(fixtureRecord(`${session} ${index}`, { session, input: { text } }), 'mine'),
+        ),
+      )
+    await claim(650, 'small', 'x')
+    await claim(250, 'large', 'x'.repeat(50_000))
+    expect(await listedBy(journal, { session: 'small' })).toHaveLength(650)
+    expect(pages).toEqual([100, 200, 350])
+    pages.length = 0
+    expect(await listedBy(journal, { session: 'large' })).toHaveLength(250)
+    expect(pages).toEqual([100, 100, 50])
   })
 
   test('postgresJournal writes what it was given before it is closed, and nothing that it is given later', async () => {

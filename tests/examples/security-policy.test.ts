@@ -3,12 +3,14 @@
 import { createExecutor, tool, type Extension, type ToolExecutor, type ToolResult } from 'toolwright'
 import type { ApprovalRequest } from 'toolwright/extension'
 import { permissions } from 'toolwright/policies/permissions'
+import { expectCalls, fakeTools, type Fakes } from 'toolwright/testing'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 
 interface Desk {
   readonly executor: ToolExecutor
-  readonly ran: string[]
+  /** Stands in for the machine, and logs what is called. */
+  readonly fakes: Fakes
   readonly asked: ApprovalRequest[]
 }
 
@@ -35,23 +37,24 @@ const guard: Extension = {
 }
 
 function desk(answer: 'allow' | 'deny'): Desk {
-  const ran: string[] = []
   const asked: ApprovalRequest[] = []
   const command = z.object({ command: z.string() })
   const path = z.object({ path: z.string() })
-  const record =
-    (name: string) =>
-    (input: object): string => {
-      const line = `${name} ${Object.values(input).join(' ')}`
-      ran.push(line)
-      return `did ${line}`
-    }
+  const handler = (): never => {
+    throw new Error('The machine was touched.')
+  }
   const tools = [
-    tool({ name: 'bash_run', description: 'Runs a command', inputSchema: command, handler: record('bash_run') }),
-    tool({ name: 'fs_read', description: 'Reads a file', inputSchema: path, handler: record('fs_read') }),
-    tool({ name: 'fs_write', description: 'Writes a file', inputSchema: path, handler: record('fs_write') }),
-    tool({ name: 'bash_kill', description: 'Ends a command', inputSchema: command, handler: record('bash_kill') }),
+    tool({ name: 'bash_run', description: 'Runs a command', inputSchema: command, handler }),
+    tool({ name: 'fs_read', description: 'Reads a file', inputSchema: path, handler }),
+    tool({ name: 'fs_write', description: 'Writes a file', inputSchema: path, handler }),
+    tool({ name: 'bash_kill', description: 'Ends a command', inputSchema: command, handler }),
   ]
+  const fakes = fakeTools({
+    bash_run: ({ command: line }) => `did ${String(line)}`,
+    fs_read: { result: 'text' },
+    fs_write: { result: 'written' },
+    bash_kill: { result: 'ended' },
+  })
   const approver: Extension = {
     approver: {
       ask: (request) => {
@@ -66,7 +69,7 @@ function desk(answer: 'allow' | 'deny'): Desk {
     autoAllowTools: ['fs_read', 'bash_run'],
     autoDenyTools: ['bash_kill'],
   })
-  return { executor: createExecutor({ tools, use: [guard, lists, approver] }), ran, asked }
+  return { executor: createExecutor({ tools, use: [guard, lists, approver, fakes] }), fakes, asked }
 }
 
 function words({ content }: ToolResult): string {
@@ -74,42 +77,46 @@ function words({ content }: ToolResult): string {
 }
 
 test('a harmless command runs at once', async () => {
-  const { executor, ran, asked } = desk('deny')
+  const { executor, fakes, asked } = desk('deny')
   expect((await executor.execute({ name: 'bash_run', args: { command: 'ls' } })).status).toBe('ok')
-  expect([ran, asked]).toEqual([['bash_run ls'], []])
+  expectCalls(fakes).toHaveCalled('bash_run', { args: { command: 'ls' }, effect: 'completed', asked: false, times: 1 })
+  expect(asked).toEqual([])
 })
 
 test.each(['rm -rf /', 'dd if=/dev/zero of=/dev/sda', 'mkfs.ext4 /dev/sda1', 'echo > /dev/sda'])(
   'a person decides about `%s`, and is told why it is asked',
   async (command) => {
     const refusing = desk('deny')
-    const refused = await refusing.executor.execute({ name: 'bash_run', args: { command } })
-    expect([refused.status, refusing.ran]).toEqual(['denied', []])
+    await refusing.executor.execute({ name: 'bash_run', args: { command } })
+    expectCalls(refusing.fakes).toHaveCalled('bash_run', { status: 'denied', effect: 'none', asked: true, times: 1 })
     expect(refusing.asked).toMatchObject([{ input: { command }, meta: { risk: 'high' } }])
 
     const allowing = desk('allow')
-    const allowed = await allowing.executor.execute({ name: 'bash_run', args: { command } })
-    expect([allowed.status, allowing.ran]).toEqual(['ok', [`bash_run ${command}`]])
+    await allowing.executor.execute({ name: 'bash_run', args: { command } })
+    const content = `did ${command}`
+    expectCalls(allowing.fakes).toHaveCalled('bash_run', { args: { command }, effect: 'completed', content, times: 1 })
   },
 )
 
 test.each(['/etc/passwd', '/home/ada/.ssh/id_rsa', '/srv/app/.env'])(
   'nobody is asked about %s: it is refused, and the model reads why',
   async (path) => {
-    const { executor, ran, asked } = desk('allow')
+    const { executor, fakes, asked } = desk('allow')
     for (const name of ['fs_read', 'fs_write']) {
       const result = await executor.execute({ name, args: { path } })
       expect(result).toMatchObject({ status: 'denied', isError: true, effect: 'none' })
       expect(words(result)).toContain('Permission denied: sensitive file')
+      expectCalls(fakes).toHaveCalled(name, { status: 'denied', asked: false, times: 1 })
     }
-    expect([ran, asked]).toEqual([[], []])
+    expect(asked).toEqual([])
   },
 )
 
 test('what the lists ask about is asked, and what they deny is refused, whatever the guard thinks', async () => {
-  const { executor, ran, asked } = desk('allow')
-  expect((await executor.execute({ name: 'fs_write', args: { path: 'notes.txt' } })).status).toBe('ok')
-  expect((await executor.execute({ name: 'bash_kill', args: { command: '7' } })).status).toBe('denied')
-  expect(ran).toEqual(['fs_write notes.txt'])
+  const { executor, fakes, asked } = desk('allow')
+  await executor.execute({ name: 'fs_write', args: { path: 'notes.txt' } })
+  await executor.execute({ name: 'bash_kill', args: { command: '7' } })
+  expectCalls(fakes).toHaveCalled('fs_write', { status: 'ok', effect: 'completed', asked: true })
+  expectCalls(fakes).toHaveCalled('bash_kill', { status: 'denied', effect: 'none', asked: false })
   expect(asked).toHaveLength(1)
 })

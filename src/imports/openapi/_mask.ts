@@ -5,32 +5,40 @@ const placeholder = '[credential]'
 
 /** Hides the credentials of a call in what comes back, in the forms in which servers repeat them. */
 export class CredentialMask {
-  readonly #forms = new Set<string>()
-  #pattern: RegExp | undefined
-  #bytePattern: RegExp | undefined
-  #longest = 0
+  readonly #sent: { readonly value: string; readonly whole: string | undefined }[] = []
+  #forms: readonly string[] | undefined
 
   /** Hides a credential from now on. @param whole How it was sent, if more than the value was, as with a user and a password. */
   add(value: string, whole?: string): void {
-    // Headers lose the spaces around a value.
-    for (const form of [value, value.trim()].flatMap(credentialForms)) this.#forms.add(form)
-    if (whole !== undefined) this.#forms.add(base64OfBytes(new TextEncoder().encode(whole)))
-    const forms = [...this.#forms]
-      .filter((form) => form.length >= 8)
-      .toSorted((one, other) => other.length - one.length)
-    this.#pattern = patternOf(forms)
-    const asBytes = forms.map((form) => byteText(new TextEncoder().encode(form)))
-    this.#bytePattern = patternOf(asBytes)
-    this.#longest = Math.max(...asBytes.map((form) => form.length))
+    this.#sent.push({ value, whole })
+    this.#forms = undefined
   }
 
   text(text: string): string {
-    return this.#pattern === undefined ? text : text.replace(this.#pattern, placeholder)
+    let masked = text
+    for (const form of this.#allForms()) if (masked.includes(form)) masked = masked.replaceAll(form, placeholder)
+    return masked
+  }
+
+  /** Returns all forms, the longest first, since some contain others. They are made when the first answer comes. */
+  #allForms(): readonly string[] {
+    return (this.#forms ??= [
+      ...new Set(
+        this.#sent.flatMap(({ value, whole }) => {
+          const basic = whole === undefined ? [] : [base64OfBytes(new TextEncoder().encode(whole))]
+          // Headers lose the spaces around a value.
+          const trimmed = value.trim() === value ? [] : credentialForms(value.trim())
+          return [...credentialForms(value), ...trimmed, ...basic]
+        }),
+      ),
+    ]
+      .filter((form) => form.length >= 8)
+      .toSorted((one, other) => other.length - one.length))
   }
 
   /** Hides the credentials in all texts of a JSON value. */
   value(value: unknown): unknown {
-    if (this.#pattern === undefined) return value
+    if (this.#sent.length === 0) return value
     if (typeof value === 'string') return this.text(value)
     if (Array.isArray(value)) return value.map((each) => this.value(each))
     if (typeof value !== 'object' || value === null) return value
@@ -44,11 +52,13 @@ export class CredentialMask {
 
   /** Hides the credentials in a stream. It holds back as many bytes as the longest form has, since a piece may end within one. */
   async *stream(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-    const pattern = this.#bytePattern
-    if (pattern === undefined) return yield* pieces
+    const forms = this.#allForms().map((form) => byteText(new TextEncoder().encode(form)))
+    if (forms.length === 0) return yield* pieces
+    const pattern = new RegExp(forms.map((form) => form.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')).join('|'), 'g')
+    const longest = Math.max(...forms.map((form) => form.length))
     let rest: Uint8Array = new Uint8Array()
     for await (const piece of pieces) {
-      const [clean, left] = this.#cleaned(joined(rest, piece), pattern, this.#longest - 1)
+      const [clean, left] = this.#cleaned(joined(rest, piece), pattern, longest - 1)
       rest = left
       if (clean.byteLength > 0) yield clean
     }
@@ -71,12 +81,6 @@ export class CredentialMask {
   }
 }
 
-function patternOf(forms: readonly string[]): RegExp | undefined {
-  return forms.length === 0
-    ? undefined
-    : new RegExp(forms.map((form) => form.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')).join('|'), 'g')
-}
-
 /** Returns text with one character for each byte, so that places in it are places in the bytes. */
 function byteText(bytes: Uint8Array): string {
   return new TextDecoder('latin1').decode(bytes)
@@ -95,40 +99,36 @@ function joined(...parts: readonly Uint8Array[]): Uint8Array {
 /** Returns the forms in which a value may come back. */
 function credentialForms(value: string): string[] {
   const bytes = new TextEncoder().encode(value)
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  // Within a longer text base64 has three alignments: of each, only what depends on the value alone is looked for.
+  const aligned = [0, 1, 2].map((shift) => {
+    const text = base64OfBytes(joined(new Uint8Array(shift), bytes)).replace(/=+$/, '')
+    return text.slice(shift === 0 ? 0 : shift + 1, text.length - ((shift + bytes.length) % 3 === 0 ? 0 : 1))
+  })
+  const others = aligned
+    .filter((form) => /[+/]/.test(form))
+    .flatMap((form) => [form.replaceAll('+', '-').replaceAll('/', '_'), encoded(form)])
+  // Most tokens are written in the same way everywhere.
+  const escaped = /^[\w.~-]*$/.test(value) ? [] : escapedForms(value, bytes)
+  return [value, hex, hex.toUpperCase(), ...aligned, ...others, ...escaped]
+}
+
+/** Returns the forms of a value that has characters which are escaped somewhere. */
+function escapedForms(value: string, bytes: Uint8Array): string[] {
   // A header has one character for each byte.
   const inHeader = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
   const json = JSON.stringify(value).slice(1, -1)
-  const html = json.replace(/[<>&+'=/]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  const html = json.replace(/[<>&+'=/]/g, escapedUnit)
   // The body of a request may come back as a text within JSON.
   const jsons = [
     JSON.stringify(json).slice(1, -1),
     json,
     json.replaceAll('/', '\\/'),
     json.replace(/[<>&]/g, escapedUnit),
-    html,
-    html.replace(/\\u[0-9a-f]{4}/g, upperUnit),
   ]
   const percent = [encodeURIComponent(value.toWellFormed()), encoded(value), encoded(value).replaceAll('%20', '+')]
   const lower = percent.map((form) => form.replace(/%[0-9A-F]{2}/g, (each) => each.toLowerCase()))
-  // Within a longer text base64 has three alignments: of each, only what depends on the value alone is looked for.
-  const aligned = [0, 1, 2].map((shift) => {
-    const text = base64OfBytes(joined(new Uint8Array(shift), bytes)).replace(/=+$/, '')
-    return text.slice(shift === 0 ? 0 : shift + 1, text.length - ((shift + bytes.length) % 3 === 0 ? 0 : 1))
-  })
-  const forUrls = aligned.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))
-  return [
-    value,
-    inHeader,
-    ...jsons,
-    ...percent,
-    ...lower,
-    hex,
-    hex.toUpperCase(),
-    ...aligned,
-    ...forUrls,
-    ...aligned.map(encoded),
-  ]
+  return [inHeader, ...jsons, html, html.replace(/\\u[0-9a-f]{4}/g, upperUnit), ...percent, ...lower]
 }
 
 function escapedUnit(character: string): string {

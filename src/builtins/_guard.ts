@@ -7,7 +7,7 @@ import { refusal } from './_words.ts'
  * those groups, and the other groups of their sessions. It stops them all first: what is stopped makes no other, and its numbers
  * go to nothing else.
  */
-const script = `
+const guardScript = `
 trap '' HUP INT QUIT TERM
 held=' '
 while read -r sign group; do
@@ -94,7 +94,7 @@ export class Guard {
   }
 
   #start(): ChildProcess {
-    const child = spawn('/bin/sh', ['-c', script], {
+    const child = spawn('/bin/sh', ['-c', guardScript], {
       cwd: '/',
       env: {},
       detached: true,

@@ -11,3 +11,12 @@ export {
 export { callLog, observe, type CallLog, type ObservedCall } from './observe.ts'
 export { fakeTools, type Fake, type FakeAnswer, type FakeHandler, type FakeOptions, type Fakes } from './fakes.ts'
 export { testOptions } from './test-options.ts'
+export {
+  script,
+  type Script,
+  type ScriptedAgentsModel,
+  type ScriptedLanguageModel,
+  type ScriptMessage,
+  type ScriptStep,
+  type ScriptTurn,
+} from './script.ts'

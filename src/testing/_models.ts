@@ -105,7 +105,7 @@ type AgentsEvent =
 /** A model of OpenAI Agents, as its `Agent` takes it. */
 export interface ScriptedAgentsModel {
   getResponse(request: unknown): Promise<{
-    usage: AgentsUsage & { add(usage: unknown): void; toJSON(): AgentsUsage }
+    usage: AgentsUsage & { requestUsageEntries: undefined; add(usage: unknown): void }
     output: AgentsItem[]
     responseId: string
   }>
@@ -148,7 +148,7 @@ export function scriptedAgentsModel(turnFor: (request: unknown) => Promise<Spoke
   return {
     getResponse: async (request) => {
       const output = outputOf(await turnFor(request))
-      return { usage: { ...usageOf(), add: () => {}, toJSON: usageOf }, output, responseId: 'script' }
+      return { usage: { ...usageOf(), requestUsageEntries: undefined, add: () => {} }, output, responseId: 'script' }
     },
     async *getStreamedResponse(request) {
       const turn = await turnFor(request)

@@ -91,7 +91,7 @@ function responsesEvents(response: MessageFields): string[] {
   const partEvents = (item: MessageFields, place: MessageFields): string[] =>
     memberList(item['content']).flatMap((part, contentIndex) => {
       const at = { ...place, content_index: contentIndex }
-      const text = String(part['text'] ?? '')
+      const text = typeof part['text'] === 'string' ? part['text'] : ''
       return [
         event('response.content_part.added', { ...at, part: { ...part, text: '' } }),
         ...textPieces(text).map((delta) => event('response.output_text.delta', { ...at, delta, logprobs: [] })),

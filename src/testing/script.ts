@@ -71,7 +71,7 @@ export function script<Message>(
   format: Format<never, Message, unknown> | Format<unknown, Message, unknown>,
   turns: readonly ScriptStep<NoInfer<Message>>[],
 ): Script<Message> {
-  return new TurnScript(format as Format<unknown, Message>, turns)
+  return new TurnScript(format, turns)
 }
 
 class TurnScript<Message> implements Script<Message> {
@@ -144,12 +144,12 @@ class TurnScript<Message> implements Script<Message> {
     this.#requireResults(request)
     this.requests.push(request)
     if (typeof turn !== 'function') return turn
-    const made = (turn as (request: unknown, requests: readonly unknown[]) => ScriptMessage<Message>)(
+    const answer = (turn as (request: unknown, requests: readonly unknown[]) => ScriptMessage<Message>)(
       request,
       this.requests,
     )
-    this.#check(made)
-    return made
+    this.#check(answer)
+    return answer
   }
 
   /** A request without the results of the last calls comes from another loop, or from one that has lost them. */
@@ -173,7 +173,7 @@ class TurnScript<Message> implements Script<Message> {
   #message(turn: ScriptMessage<Message>): MessageFields {
     if (typeof turn === 'string' || !this.#format.detect(turn))
       return messageOfTurn(this.#format.name, this.#spoken(turn))
-    this.#open = turnOfMessage(this.#format as Format<unknown, never>, turn).calls.map(({ id }) => id)
+    this.#open = turnOfMessage(this.#format, turn).calls.map(({ id }) => id)
     return turn as MessageFields
   }
 
@@ -185,7 +185,7 @@ class TurnScript<Message> implements Script<Message> {
 
   #read(turn: ScriptMessage<Message>): SpokenTurn {
     if (typeof turn === 'string') return { text: turn, calls: [] }
-    if (this.#format.detect(turn)) return turnOfMessage(this.#format as Format<unknown, never>, turn)
+    if (this.#format.detect(turn)) return turnOfMessage(this.#format, turn)
     const { text, calls = [] } = turn as ScriptTurn
     return { text, calls: calls.map((call) => this.#call(call)) }
   }

@@ -50,7 +50,7 @@ async function agent(
   for (;;) {
     const message = await ask({ messages: [...messages], tools: format.definitions(executor.tools()) })
     const calls = format.calls(message)
-    const { content } = message as { content: { text?: string }[] }
+    const { content } = message as unknown as { content: { text?: string }[] }
     if (calls.length === 0) return content.map(({ text }) => text).join('')
     messages.push({ role: 'assistant', content }, format.results(await executor.executeToolCalls(calls), message))
   }

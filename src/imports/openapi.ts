@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Extension, Tool } from '../index.ts'
+import { isToolError, type Extension, type Tool } from '../index.ts'
 import { InvalidConfigurationError, SchemaConversionError } from '../errors.ts'
 import { optionsError } from '../extension.ts'
 import { operationNames } from './_names.ts'
@@ -79,6 +79,17 @@ const longestWork = 12
  */
 export async function openapiTools(document: string | object, options: OpenApiOptions = {}): Promise<OpenApiTools> {
   const settings = apiSettings(options)
+  try {
+    return await toolsOfDocument(document, settings)
+  } catch (thrown) {
+    if (isToolError(thrown)) throw thrown
+    // The application's own functions, and objects that throw when they are read.
+    const words = `The tools of the OpenAPI document cannot be made: ${faultWords(thrown)}.`
+    throw new InvalidConfigurationError(words, { cause: thrown })
+  }
+}
+
+async function toolsOfDocument(document: unknown, settings: ApiSettings): Promise<OpenApiTools> {
   const read = await readApiDocument(document, settings.limits.document)
   requireSchemes(read, settings)
   const base = baseOf(read, settings)

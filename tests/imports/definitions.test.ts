@@ -316,6 +316,34 @@ describe('a document', () => {
     })
   })
 
+  test.each(['openapi', 'paths', 'info', 'servers', 'components', 'security'])(
+    'whose `%s` throws when it is read is refused in words, or loses operations',
+    async (member) => {
+      const document = Object.defineProperty(documentOf(good), member, {
+        enumerable: true,
+        get: () => {
+          throw new Error('no such member')
+        },
+      })
+      const made = await openapiTools(document, { baseUrl, report: () => {} }).catch((error: unknown) => error)
+      if (made instanceof Error) expect(made).toMatchObject({ code: 'E_INVALID_CONFIGURATION' })
+      else expect(made).toMatchObject({ omitted: expect.any(Array) as unknown })
+      const { proxy, revoke } = Proxy.revocable({}, {})
+      revoke()
+      await expect(openapiTools(proxy, { baseUrl })).rejects.toMatchObject({ code: 'E_INVALID_CONFIGURATION' })
+    },
+  )
+
+  test('is not blamed in silence if a function of the application throws', async () => {
+    const only = (): never => {
+      throw new Error('mine')
+    }
+    await expect(openapiTools(documentOf(good), { baseUrl, only })).rejects.toMatchObject({
+      code: 'E_INVALID_CONFIGURATION',
+      message: expect.stringContaining('mine') as string,
+    })
+  })
+
   test('may be YAML', async () => {
     const { api } = await ready(stringify(documentOf(good)), { baseUrl })
     expect(api.operations).toEqual([

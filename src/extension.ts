@@ -30,6 +30,7 @@ export type { Bus, CallQueue, CarriedCall, ExecutorQueue, OrderedCall, RunOption
 export type { EventNamed, Invocable, InvokeArguments, InvokeResult } from './kernel/executor-types.ts'
 export type { CallingProgram } from './kernel/call/call.ts'
 export type { Approval } from './kernel/call/approval.ts'
+export type { RepairStep } from './kernel/call/repair-step.ts'
 export type {
   Authorized,
   Confirmed,
@@ -74,7 +75,18 @@ export type { LineIndex } from './spool/lines.ts'
 // Extending
 export type { ApprovalAnswer, ApprovalRequest, Approver } from './kernel/call/approval.ts'
 export type { ArtifactStore, Spooling, SpoolReader, SpoolSource, StoredArtifact } from './kernel/result/store.ts'
-export type { Decision, Middleware, Policy, PostDecision, Runner, SessionTools, ToolHooks } from './kernel/ports.ts'
+export type {
+  Decision,
+  Middleware,
+  Policy,
+  PostDecision,
+  RefusedArgs,
+  Repair,
+  RepairedArgs,
+  Runner,
+  SessionTools,
+  ToolHooks,
+} from './kernel/ports.ts'
 export type { Observer } from './kernel/call/events.ts'
 export type { Shelved } from './kernel/result/shelf.ts'
 export type { EarlierCall, FoundOut, Recorder, Settlement } from './kernel/recorder.ts'

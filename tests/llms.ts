@@ -13,6 +13,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
     'policies',
     'approvals',
     'middleware',
+    'repairs',
     'redaction',
     'artifacts',
     'stores',

@@ -27,7 +27,8 @@ export async function questionFor(
   const why = reason === undefined ? undefined : shortened(redactor?.text(reason) ?? reason, longestWhy)
   const details = await shownBy(authorized, input, ask?.meta, report)
   const meta = redactor === undefined ? details : (redactor.value(details) as typeof details)
-  return { prompt, ...(why !== undefined && { why }), ...(meta && { meta }), input }
+  const repaired = authorized.identity.repaired?.steps
+  return { prompt, ...(repaired && { repaired }), ...(why !== undefined && { why }), ...(meta && { meta }), input }
 }
 
 /** Returns the prompt. Falls back to the plain one if the tool's message throws or is not text. */

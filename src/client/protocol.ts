@@ -310,6 +310,7 @@ function changedFields(
   const starts = { state: 'EXECUTING', startedAt: startedAt ?? timestamp } as const
   switch (event.event) {
     case 'call:received':
+    case 'call:repaired':
       return { args: event.args }
     case 'call:waiting': {
       const { reason, prompt, expiresAt, why, meta, answerable, inProcess } = event

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { ToolFailure, type Extension, type ToolContext, type ToolEvent, type ToolResult } from '../index.ts'
 import { hostileTexts, hostileValues } from './_hostile.ts'
 import { testTool } from './_tool.ts'
-import { evil, extremes, watchedEvents, oddities, unreadable, watching } from './observers/_watching.ts'
+import { evil, extremes, repairable, watchedEvents, oddities, unreadable, watching } from './observers/_watching.ts'
 
 /** An observer, and what it has said. */
 export interface WatchedObserver<Said = unknown> {
@@ -71,7 +71,10 @@ export function describeObserver(
         watched.extension,
         testTool(handler as never, { requiresConfirmation: true }),
       )
-      const { token = '' } = await executor.execute({ id: 'call_1', name: 'work', args: { a: 1 } }, { session: 'one' })
+      const { token = '' } = await executor.execute(
+        { id: 'call_1', name: 'work', args: repairable },
+        { session: 'one' },
+      )
       const result = await executor.calls.decide(token, 'allow', { note: 'fine', decidedBy: 'me' })
       expect(result).toMatchObject({ status: 'ok', content: [{ data: { a: 1 } }] })
       expect(new Set(events.map(({ event }) => event))).toEqual(new Set(watchedEvents))

@@ -201,6 +201,7 @@ function follow(
 /** The events that a worker may send, and whether a caller hears of them by the bus. A call settles by its record alone. */
 const isCarried: Readonly<Record<ToolEvent['event'], boolean>> = {
   'call:received': false,
+  'call:repaired': false,
   'call:waiting': false,
   'call:resumed': true,
   'tool:start': true,

@@ -56,6 +56,7 @@ const parts: Readonly<Record<Exclude<keyof Extension, 'isGuest'>, PointCheck>> =
   policies: listPoint(withMethods('decide')),
   approver: withMethods('ask'),
   middleware: listPoint(callable),
+  repair: callable,
   runners: listPoint(withMethods('run')),
   store: withMethods('write', 'open', 'delete'),
   records: callable,
@@ -105,6 +106,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const kernel: Writable<Kernel> = {
     registryFor,
     policies,
+    repair: onlyOne(extensions, 'repair'),
     approver,
     middleware,
     runners,
@@ -163,7 +165,7 @@ export function amount(options: ExecutorOptions, name: keyof ExecutorOptions, ot
   )
 }
 
-function onlyOne<Point extends 'approver' | 'store' | 'records' | 'elsewhere'>(
+function onlyOne<Point extends 'approver' | 'repair' | 'store' | 'records' | 'elsewhere'>(
   extensions: readonly Extension[],
   point: Point,
 ): Extension[Point] | undefined {

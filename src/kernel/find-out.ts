@@ -47,7 +47,10 @@ export async function findOut(earlier: EarlierCall, kernel: FindingContext): Pro
   try {
     deadline.check()
     const identity = { callId, text, args: readText(text) }
-    const validated = await validate(stamp(stampTool(received, tool, kernel), 'identity', identity), kernel)
+    const validated = await validate(stamp(stampTool(received, tool, kernel), 'identity', identity), {
+      ...kernel,
+      repair: undefined,
+    })
     const found = await deadline.within(askTool(validated, startedAt))
     if (found.effect === 'unknown') return { ...found, ...(found.note && { note: maskedNote(received, found.note) }) }
     if (found.effect === 'none') return found

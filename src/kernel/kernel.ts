@@ -2,7 +2,7 @@ import type { Gates, InFlight } from './call/in-flight.ts'
 import type { Authorized, Checked, Identified, Received, Resolved, Verdict } from './call/parcel.ts'
 import type { Approval } from './call/approval.ts'
 import type { ArtifactStore, SpoolSource, StoredArtifact } from './result/store.ts'
-import type { Extension, Policy } from './ports.ts'
+import type { Extension, Policy, Repair } from './ports.ts'
 import type { Observer } from './call/events.ts'
 import type { Shelf } from './result/shelf.ts'
 import type { WaitKeeper, Recorder } from './recorder.ts'
@@ -50,6 +50,8 @@ export interface SpoolOptions {
 export interface Kernel extends RecordsContext, RunContext, ElsewhereContext, ApprovalContext {
   readonly registryFor: (session: string) => ToolRegistry
   readonly policies: readonly Policy[]
+  /** Repairs args that a schema refused. */
+  readonly repair: Repair | undefined
   /**
    * Returns the approval of a call. Asks the approver, if there is one. Throws a `Wait` to wait for `decide`, and `E_TOOL_DENIED`
    * if the person refuses.

@@ -1,9 +1,11 @@
 import type { Observer } from './call/events.ts'
 import type { Confirmed, Validated } from './call/parcel.ts'
+import type { RepairStep } from './call/repair-step.ts'
 import type { Approver } from './call/approval.ts'
 import type { Elsewhere, RecordsContext, ElsewhereContext } from './executor-context.ts'
 import type { Recorder } from './recorder.ts'
 import type { SpooledArtifact } from './result/artifact.ts'
+import type { Issue } from './schema/standard.ts'
 import type { ToolDefinition, ToolLike } from './tool/definition.ts'
 import type { ArtifactStore } from './result/store.ts'
 import type { Caller, ToolContext } from './call/context-types.ts'
@@ -49,6 +51,31 @@ export interface ToolHooks<Input = unknown> {
   ) => PostDecision | Promise<PostDecision>
 }
 
+/** Args instead of those that were refused, and how they were made: at most 64 steps. */
+export interface RepairedArgs {
+  readonly args: unknown
+  readonly steps: readonly RepairStep[]
+}
+
+/** Args that were refused. */
+export interface RefusedArgs {
+  readonly tool: ToolDefinition
+  /** A copy of the args; their text, if that is no JSON. */
+  readonly args: unknown
+  /** Where the schema refused them. Nothing, if their text is no JSON. */
+  readonly issues: readonly Issue[] | undefined
+  /** Returns what the schema refuses in other args; nothing, if they fit. */
+  readonly check: (args: unknown) => Promise<readonly Issue[] | undefined>
+}
+
+/**
+ * Returns args instead of those that were refused, or nothing. It is asked once for a call, within its deadline, and never about
+ * args that are valid. What it returns is validated anew: if that is refused, the first error stands.
+ */
+export type Repair = (
+  refused: RefusedArgs,
+) => RepairedArgs | undefined | void | Promise<RepairedArgs | undefined | void>
+
 /** Wraps the run. `next` takes no argument, since the approved input runs. Call it again only after it rejected. */
 export type Middleware<Input = unknown> = (
   call: Confirmed<Input>,
@@ -86,6 +113,8 @@ export interface Extension {
   readonly policies?: readonly Policy[]
   readonly approver?: Approver
   readonly middleware?: readonly Middleware[]
+  /** Repairs args that a schema refused. At most one extension brings it. */
+  readonly repair?: Repair
   readonly runners?: readonly Runner[]
   readonly store?: ArtifactStore
   /** Makes the recorder of the executor. The journals bring it. */

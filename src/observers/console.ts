@@ -101,10 +101,21 @@ function textLine(event: ToolEvent, isColored: boolean): string {
   return parts.filter((part) => part !== '').join(' ')
 }
 
+/** Returns the names of repairs. Events of other packages may have others. */
+function stepWords(steps: unknown): string {
+  try {
+    return (steps as readonly { readonly step: unknown }[]).map(({ step }) => lineWords(String(step))).join(', ')
+  } catch {
+    return ''
+  }
+}
+
 function detailsOf(event: ToolEvent): readonly string[] {
   switch (event.event) {
     case 'call:received':
       return [fieldText(event, 'args')]
+    case 'call:repaired':
+      return [stepWords(event.steps), fieldText(event, 'args')]
     case 'call:waiting':
       return [
         lineWords(event.reason),

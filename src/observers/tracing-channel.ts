@@ -21,6 +21,7 @@ type WaitingEvent = ToolEvent & { readonly token?: string }
 export const channelNames: { readonly [Name in ToolEventName]: `toolwright:${Name}` } = {
   'call:received': 'toolwright:call:received',
   'call:waiting': 'toolwright:call:waiting',
+  'call:repaired': 'toolwright:call:repaired',
   'call:resumed': 'toolwright:call:resumed',
   'tool:start': 'toolwright:tool:start',
   'tool:progress': 'toolwright:tool:progress',

@@ -46,6 +46,11 @@ export function fold(record: OpenRecord, event: ToolEvent): void {
       record.input = event.args
       if (event.reconciles !== undefined) foldFinding(record, event.reconciles)
       break
+    case 'call:repaired':
+      record.input = event.args
+      record.repairedFrom = event.from
+      record.repairs = event.steps
+      break
     case 'call:waiting':
       foldWaiting(record, event)
       break
@@ -96,7 +101,8 @@ function foldFinding(record: OpenRecord, reconciles: string): void {
 }
 
 function foldWaiting(record: OpenRecord, event: ToolEventOf<'call:waiting'>): void {
-  const { reason, prompt, why, meta, timestamp, inProcess } = event
+  const { reason, prompt, why, meta, repaired, timestamp, inProcess } = event
+  if (repaired !== undefined) record.repairs ??= repaired // without a journal, it is the first event of the record
   if (inProcess === undefined) record.status = 'waiting'
   if (reason === 'client') record.effect = 'unknown' // from now on the client may do its work
   if (reason === 'client') return foldStart(record, timestamp)

@@ -72,7 +72,7 @@ export class JournalRecorder implements Recorder {
   note(call: Received, event: ToolEvent): void {
     const { record } = (call.recording ??= new LiveRecording(begun(event))) as LiveRecording
     fold(record, event)
-    if (event.event === 'call:received' || event.event === 'call:resumed') {
+    if (event.event === 'call:received' || event.event === 'call:repaired' || event.event === 'call:resumed') {
       const { identity, tool } = stageFields(call)
       // A call resumes from its canonical text, so large args in its record may be cut.
       const isCut = identity !== undefined && identity.text.length > largestKeptArgs

@@ -79,9 +79,11 @@ function isSameCall(record: ToolCallRecord, call: ToolCall, kernel: RecordsConte
     // Without a callId, its args had no canonical form or its tool was unknown: compare the args as they came.
     if (record.callId === null) return JSON.stringify(record.input) === JSON.stringify(plainArgs(call.args, kernel))
     const callId = callIdOf(record.name, canonicalArgs(args, argsLimit).text)
-    return callId === record.callId || callId === record.editedFrom
+    return [record.callId, record.editedFrom, record.repairedFrom].includes(callId)
   } catch {
-    return false
+    // A text that was no JSON, and was repaired, is identified as a text.
+    if (typeof args !== 'string' || record.repairedFrom === undefined) return false
+    return callIdOf(record.name, JSON.stringify(args)) === record.repairedFrom
   }
 }
 

@@ -40,6 +40,7 @@ export function waitingCall(record: ToolCallRecord, wait: WaitRecord, args: unkn
     reason: wait.reason === 'client' ? 'client' : 'approval',
     prompt,
     ...(why !== undefined && { why }),
+    ...(record.repairs && { repaired: record.repairs }),
     ...(meta && { meta: copyOf(meta) as typeof meta }),
     args,
     createdAt,

@@ -78,6 +78,10 @@ export class LoggedCall implements ObservedCall {
       case 'call:received':
         this.args = event.args
         break
+      case 'call:repaired':
+        this.callId = event.callId
+        this.args = event.args
+        break
       case 'call:waiting':
         if (event.reason === 'approval') this.asked = true
         if (event.inProcess !== true) this.status = 'waiting'

@@ -1,6 +1,6 @@
 import { content, createExecutor, tool, type Extension, type Tool, type ToolContext, type ToolEvent } from 'toolwright'
 import { ToolDeniedError, ToolFailure } from 'toolwright/errors'
-import type { ToolCallRecord } from 'toolwright/extension'
+import type { Repair, ToolCallRecord } from 'toolwright/extension'
 import { expect } from 'vitest'
 
 const megabyte = 1_048_576
@@ -58,18 +58,30 @@ const policy = {
   },
 }
 
+/** Repairs a text that is no JSON, in more steps than are told. */
+const repairAtLength: Repair = ({ args }) => {
+  if (args !== '{') return undefined
+  const path = Array.from({ length: 99 }, () => long)
+  return { args: {}, steps: Array.from({ length: 99 }, () => ({ step: long, path })) }
+}
+
 /** Makes an executor that is called in every way that could make its records and events large; gives all that was told. */
 export async function flood(use: readonly Extension[]): Promise<readonly ToolEvent[]> {
   const events: ToolEvent[] = []
   const observers = [(event: ToolEvent) => void events.push(event)]
   const tools = Object.keys(floods).map(toolOf)
-  const executor = createExecutor({ tools, use: [...use, { policies: [policy], observers }], report: () => {} })
+  const executor = createExecutor({
+    tools,
+    use: [...use, { policies: [policy], observers, repair: repairAtLength }],
+    report: () => {},
+  })
   const calls = [
     ...Object.keys(floods).map((name) => ({ id: 'i'.repeat(60_000), name, args: {} as unknown })),
     { id: 'a', name: 'takes_large_args', args: { text: 'x'.repeat(250_000) } },
     { id: 'a', name: 'small', args: JSON.stringify({ long }) },
     { id: 'a', name: 'small', args: { long: [long] } },
     { id: 'a', name: 'small', args: Object.assign([], { length: 4_000_000_000 }) },
+    { id: 'a', name: 'small', args: '{' },
     { id: 'a', name: long },
     { id: long, name: 'small' },
   ]

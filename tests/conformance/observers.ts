@@ -50,9 +50,20 @@ export function observerConformance(
         session: string(),
         token: constantFrom('the token'),
         ...Object.fromEntries(
-          ['callId', 'seq', 'timestamp', 'args', 'input', 'data', 'type', 'error', 'result', 'meta', 'prompt'].map(
-            (field) => [field, anything()],
-          ),
+          [
+            'callId',
+            'seq',
+            'timestamp',
+            'args',
+            'input',
+            'data',
+            'type',
+            'error',
+            'result',
+            'meta',
+            'prompt',
+            'steps',
+          ].map((field) => [field, anything()]),
         ),
         status: anything(),
         durationMs: anything(),

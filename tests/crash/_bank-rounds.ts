@@ -48,17 +48,21 @@ export async function rounds(setting: BankSetting): Promise<BankTally> {
   const tally: BankTally = { completed: 0, none: 0, neverBegun: 0, halfWritten: 0, foundLater: 0 }
   const ready: ChildProcess[] = []
   const momentsOfRound = paymentsOfRound * 9
-  for (let round = 0; round < bankRounds; round++) {
-    for (let ahead = round + ready.length; ahead < Math.min(bankRounds, round + 2); ahead++) {
-      ready.push(start(directory, { place, bank, round: ahead, lastMoment: 1 + ((ahead * 7) % momentsOfRound) }))
+  try {
+    for (let round = 0; round < bankRounds; round++) {
+      for (let ahead = round + ready.length; ahead < Math.min(bankRounds, round + 2); ahead++) {
+        ready.push(start(directory, { place, bank, round: ahead, lastMoment: 1 + ((ahead * 7) % momentsOfRound) }))
+      }
+      const child = ready.shift()
+      child?.stdin?.write('go\n')
+      const signal = await new Promise((resolve) => child?.on('close', (_, by) => resolve(by)))
+      expect(signal).toBe('SIGKILL')
+      await gone?.()
+      await setting.age()
+      await lookAfter(round, bank, place, tally)
     }
-    const child = ready.shift()
-    child?.stdin?.write('go\n')
-    const signal = await new Promise((resolve) => child?.on('close', (_, by) => resolve(by)))
-    expect(signal).toBe('SIGKILL')
-    await gone?.()
-    await setting.age()
-    await lookAfter(round, bank, place, tally)
+  } finally {
+    for (const child of ready) child.kill('SIGKILL')
   }
   return tally
 }

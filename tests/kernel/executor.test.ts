@@ -220,7 +220,7 @@ describe('the options', () => {
       'createExecutor has no option "policies"; its options are tools, use, concurrency, timeout, approvalTimeout, inlineLimit, argsLimit, exposeErrors, report. Bring it with an extension, as in `use: [{ policies: … }]`.',
     )
     expect(() => createExecutor({ use: [{}, { policy: policies } as never] })).toThrow(
-      '`use[1]` extends nothing: an extension has no "policy". The extension points are policies, approver, middleware, runners, store, records, observers, elsewhere, tools, onToolsChange, guide, close.',
+      '`use[1]` extends nothing: an extension has no "policy". The extension points are policies, approver, middleware, repair, runners, store, records, observers, elsewhere, tools, onToolsChange, guide, close.',
     )
   })
 
@@ -265,6 +265,7 @@ describe('the options', () => {
       policies: [],
       approver: { ask: () => never },
       middleware: [],
+      repair: () => undefined,
       runners: [],
       store: memoryStore(),
       records: records(memoryJournal().journal).records,

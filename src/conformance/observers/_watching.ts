@@ -1,8 +1,10 @@
 import { createExecutor, type Extension, type Tool, type ToolEvent, type ToolExecutor } from '../../index.ts'
+import type { Repair } from '../../extension.ts'
 
 /** The names of all events. */
 export const watchedEvents = [
   'call:received',
+  'call:repaired',
   'call:waiting',
   'call:resumed',
   'tool:start',
@@ -21,11 +23,18 @@ export interface Watching {
   readonly reports: readonly unknown[]
 }
 
+/** Args that are no JSON, and that the executor repairs. */
+export const repairable = '{"a":1,}'
+
+const repairOf: Repair = ({ args }) =>
+  args === repairable ? { args: { a: 1 }, steps: [{ step: 'trailing-comma', path: [] }] } : undefined
+
 /** Makes an executor that is watched beside the extension. */
 export function watching(extension: Extension, ...tools: Tool[]): Watching {
   const events: ToolEvent[] = []
   const reports: unknown[] = []
-  const executor = createExecutor({ tools, use: [extension], report: (error) => void reports.push(error) })
+  const use = [extension, { repair: repairOf }]
+  const executor = createExecutor({ tools, use, report: (error) => void reports.push(error) })
   for (const name of watchedEvents) executor.on(name, (event) => void events.push(event))
   return { executor, events, reports }
 }

@@ -106,6 +106,7 @@ export class KeptRecord implements RecordFacts {
   readonly #session: string
   readonly #toolCallId: string | number | undefined
   readonly #editedFrom: string | undefined
+  readonly #repaired: Pick<ToolCallRecord, 'repairedFrom' | 'repairs'> | undefined
   readonly #input: unknown
   readonly #state: ToolCallState
   readonly #approval: ToolCallRecord['approval'] | undefined
@@ -139,6 +140,7 @@ export class KeptRecord implements RecordFacts {
     this.#session = record.session
     this.#toolCallId = record.toolCallId
     this.#editedFrom = record.editedFrom
+    this.#repaired = record.repairs && ownJson({ repairedFrom: record.repairedFrom!, repairs: record.repairs })
     this.#input = record.input
     this.#state = record.state
     this.#approval = approval.required ? ownJson(approval) : undefined
@@ -225,6 +227,7 @@ export class KeptRecord implements RecordFacts {
     const others = {
       toolCallId: this.#toolCallId,
       editedFrom: this.#editedFrom,
+      ...this.#repaired,
       status: this.#status,
       error: this.#error,
       isError: this.#isError,

@@ -1,3 +1,5 @@
+import type { RepairStep } from './repair-step.ts'
+
 /** Who a waiting call waits for: a person, the client that runs the tool, or a worker of a fleet. */
 export type WaitReason = 'approval' | 'client' | 'worker'
 
@@ -8,6 +10,8 @@ export interface Question {
   /** Why a policy wants it asked: at most 1,024 characters. */
   readonly why?: string
   readonly meta?: Readonly<Record<string, unknown>>
+  /** How the args were repaired, if they did not fit as they came. */
+  readonly repaired?: readonly RepairStep[]
   /** The args after validation. If the tool has secrets, its masked args before validation. */
   readonly input: unknown
 }

@@ -68,6 +68,7 @@ type Masks = { readonly [Name in ToolEventName]: { readonly [Field in keyof Bodi
 
 const masks: Masks = {
   'call:received': { args: 'args' },
+  'call:repaired': { args: 'args' },
   'call:waiting': { prompt: 'text', why: 'text', meta: 'value', input: 'args' },
   'call:resumed': { note: 'text', args: 'args' },
   'tool:start': { input: 'args' },
@@ -149,6 +150,7 @@ function copyField(event: ToolEvent, field: 'args' | 'input', parcel: Received, 
 /** The fields that handlers or callers hold too. */
 const shielded: Partial<Record<ToolEventName, 'args' | 'input'>> = {
   'call:received': 'args',
+  'call:repaired': 'args',
   'call:resumed': 'args',
   'call:waiting': 'input',
   'tool:start': 'input',

@@ -2,6 +2,7 @@ import type { CallingProgram, SideEffect, ToolResult } from './call.ts'
 import { type SettledStatus, InvalidConfigurationError, type ToolError } from '../errors.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import type { Approval, WaitReason, Question } from './approval.ts'
+import type { RepairStep } from './repair-step.ts'
 
 /** The fields of each type of event beside the envelope. */
 export interface Bodies {
@@ -10,6 +11,14 @@ export interface Bodies {
     readonly args: unknown
     /** The invocation, if these events are about what was found out of it later, and no call came in. */
     readonly reconciles?: string
+  }
+  /** Its args did not fit, and were repaired. From now on `callId` is that of the repaired args. */
+  'call:repaired': {
+    /** The repaired args. */
+    readonly args: unknown
+    /** The callId of the args that came in; of a text that is no JSON, as if that text were the args. */
+    readonly from: string
+    readonly steps: readonly RepairStep[]
   }
   /** The call waits: for the answer of a person or a client, or for a worker. It is the last event until `call:resumed`. */
   'call:waiting': Question & {
@@ -51,6 +60,7 @@ export type ToolEventName = keyof Bodies
 
 const eventNames: Readonly<Record<ToolEventName | '*', true>> = {
   'call:received': true,
+  'call:repaired': true,
   'call:waiting': true,
   'call:resumed': true,
   'tool:start': true,

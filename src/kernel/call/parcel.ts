@@ -5,6 +5,8 @@ import type { CallingProgram, SideEffect, TakenCall } from './call.ts'
 import type { Deadline } from './deadline.ts'
 import type { Slots } from './slots.ts'
 import type { Redactor } from './redactor.ts'
+import type { ToolError } from '../errors.ts'
+import type { RepairStep } from './repair-step.ts'
 import type { Receipt } from '../result/encode.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import type { ResumableCall } from './wait.ts'
@@ -16,6 +18,10 @@ export interface Identity {
   /** RFC 8785 canonical JSON of the args. */
   readonly text: string
   readonly args: unknown
+  /** Why the text of the args could not be read. They may be repaired; else the call has no identity. */
+  readonly unread?: ToolError
+  /** The callId of the args that came in, and how they were repaired. */
+  readonly repaired?: { readonly from: string; readonly steps: readonly RepairStep[] }
 }
 
 /** The merged answer of the policies: `ask` waits for a person, `result` replaces the run. */

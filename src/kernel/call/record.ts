@@ -3,6 +3,7 @@ import type { ContentBlock } from '../result/content.ts'
 import type { Caller } from './context-types.ts'
 import type { CallingProgram, SideEffect, ToolResult } from './call.ts'
 import type { Approval, WaitReason, Question } from './approval.ts'
+import type { RepairStep } from './repair-step.ts'
 
 /** The state of a call. */
 export type ToolCallState =
@@ -75,6 +76,9 @@ export interface ToolCallRecord {
   readonly toolCallId?: string | number
   /** The callId before a person edited the args. */
   readonly editedFrom?: string
+  /** The callId of the args that came in, if they did not fit and were repaired, and how they were. */
+  readonly repairedFrom?: string
+  readonly repairs?: readonly RepairStep[]
   /** The invocation about which this record says what became of it. Its own id is that with `~reconciled`. */
   readonly reconciles?: string
   /** The args, with secrets masked. */

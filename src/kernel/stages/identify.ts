@@ -3,12 +3,22 @@ import { copyOfJson } from '../json/copy.ts'
 import { emit, isWatched } from '../call/emit.ts'
 import { readText } from '../json/json-text.ts'
 import { type Identified, type Resolved, type Resumption, stamp } from '../call/parcel.ts'
+import { unreadIdentity } from '../call/repaired.ts'
 import { parseArgs } from '../json/parse.ts'
 import { JournalError } from '../errors.ts'
 import type { Kernel } from '../kernel.ts'
 
 /** Identifies the call: the canonical text of its args, and the hash of that text and the tool's name. */
 export function identify(resolved: Resolved, kernel: Kernel): Identified {
+  if (kernel.repair === undefined) return identifyArgs(resolved, kernel)
+  try {
+    return identifyArgs(resolved, kernel)
+  } catch (error) {
+    return stamp(resolved, 'identity', unreadIdentity(resolved, kernel, error))
+  }
+}
+
+function identifyArgs(resolved: Resolved, kernel: Kernel): Identified {
   const rawArgs = resolved.call.args
   const { text: pieces, value: args } = readArgs(rawArgs === undefined ? {} : rawArgs, resolved, kernel)
   const { callId, text } = identityOf(resolved.tool.name, pieces)

@@ -1,36 +1,63 @@
 import { inputOf } from '../tool/validators.ts'
 import { stamp, type Identified, type Validated } from '../call/parcel.ts'
+import { repairArgs, type RepairContext } from '../call/repaired.ts'
+import type { ToolError } from '../errors.ts'
 import type { Kernel, Redaction } from '../kernel.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
+import type { Issue } from '../schema/standard.ts'
 import { invalidArgs, type Validation } from '../schema/validator.ts'
 import { isThenable } from '../json/thenable.ts'
 import { hasArtifacts } from '../result/kinds.ts'
 
+type ValidateContext = RepairContext & Pick<Kernel, 'spool'>
+
 /** Validates the args against the tool's schema. The handler gets the value that the schema returns. */
-export function validate(identified: Identified, kernel: Pick<Kernel, 'spool'>): Validated | Promise<Validated> {
+export function validate(identified: Identified, kernel: ValidateContext): Validated | Promise<Validated> {
   const { tool, identity } = identified
+  if (identity.unread !== undefined) return repaired(identified, undefined, identity.unread, kernel)
   const outcome = inputOf(tool).validate(identity.args)
   return isThenable(outcome)
     ? identified.deadline.within(outcome, (settled) => accept(identified, settled, kernel))
     : accept(identified, outcome, kernel)
 }
 
-function accept(
-  identified: Identified,
-  outcome: Validation,
-  kernel: Pick<Kernel, 'spool'>,
-): Validated | Promise<Validated> {
+function accept(identified: Identified, outcome: Validation, kernel: ValidateContext): Validated | Promise<Validated> {
+  const { issues } = outcome
+  if (issues !== undefined && kernel.repair !== undefined && mayRepair(identified)) {
+    return repaired(identified, issues, invalidity(identified, issues), kernel)
+  }
   const value = valueOf(identified, outcome)
   if (!hasArtifacts(value)) return stamp(identified, 'input', value)
   const opened = kernel.spool.openArtifacts(value, identified)
   return identified.deadline.within(opened, (found) => stamp(identified, 'input', valueOf(identified, found)))
 }
 
+/** What a person has seen is not repaired, and neither is a call that was repaired, if its artifacts do not open. */
+function mayRepair({ resumption, identity }: Identified): boolean {
+  return resumption === undefined && identity.repaired === undefined
+}
+
+/** Goes on with repaired args. If there are none, the first error stands. */
+async function repaired(
+  identified: Identified,
+  issues: readonly Issue[] | undefined,
+  refusal: ToolError,
+  kernel: ValidateContext,
+): Promise<Validated> {
+  const outcome = await repairArgs(identified, issues, kernel)
+  if (outcome === undefined) throw refusal
+  return accept(identified, outcome, kernel)
+}
+
 /** Throws `E_INVALID_TOOL_ARGS` if there are issues. */
-function valueOf({ name, redactor }: Identified, outcome: Validation): unknown {
+function valueOf(identified: Identified, outcome: Validation): unknown {
   const { issues } = outcome
-  if (issues !== undefined) throw invalidArgs(name, redactor?.issues(issues) ?? issues)
+  if (issues !== undefined) throw invalidity(identified, issues)
   return outcome.value
+}
+
+function invalidity({ name, redactor }: Identified, issues: readonly Issue[]): ToolError {
+  return invalidArgs(name, redactor?.issues(issues) ?? issues)
 }
 
 /** Validates args outside the pipeline, as `validate` does. Returns the value that the schema returns. */

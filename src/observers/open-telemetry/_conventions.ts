@@ -45,6 +45,7 @@ export const ownAttributes = {
   attempt: 'toolwright.attempt',
   decision: 'toolwright.decision',
   waitReason: 'toolwright.wait.reason',
+  repairSteps: 'toolwright.repair.steps',
   artifactSize: 'toolwright.artifact.size',
 } as const
 

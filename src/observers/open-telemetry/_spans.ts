@@ -91,6 +91,8 @@ export class Spans {
       case 'call:received':
         this.#begin(event, tool, event.args)
         return
+      case 'call:repaired':
+        return this.#repair(event)
       case 'call:resumed':
         return this.#resume(event, tool)
       case 'call:waiting':
@@ -136,12 +138,25 @@ export class Spans {
     return [waited, outer].flatMap((linked) => (linked === undefined ? [] : { context: linked }))
   }
 
-  #recordArgs(entry: CallSpan, args: unknown): void {
-    if (!this.#options.recordArgs || entry.hasArgs || !entry.span.isRecording()) return
+  #recordArgs(entry: CallSpan, args: unknown, isRepaired = false): void {
+    if (!this.#options.recordArgs || (entry.hasArgs && !isRepaired) || !entry.span.isRecording()) return
     const text = attributeJson(args)
     if (text === undefined) return
     entry.span.setAttribute(genAi.toolCallArguments, text)
     entry.hasArgs = true
+  }
+
+  /** The call is another one now. */
+  #repair(event: ToolEventOf<'call:repaired'>): void {
+    const entry = this.#open.get(event.invocationId)
+    if (entry === undefined) return
+    const { span } = entry
+    span.addEvent(event.event)
+    if (!span.isRecording()) return
+    span.setAttributes(identityAttributes(event))
+    const steps = Array.isArray(event.steps) ? event.steps : []
+    span.setAttribute(ownAttributes.repairSteps, [...new Set(steps.map(({ step }) => attributeText(String(step))))])
+    this.#recordArgs(entry, event.args, true)
   }
 
   #resume(event: ToolEventOf<'call:resumed'>, tool: ToolDefinition | undefined): void {

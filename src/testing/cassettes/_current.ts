@@ -138,6 +138,7 @@ export function followEvent(current: CurrentCall, event: ToolEvent): void {
       if (event.result !== undefined) line.result = resultDescription(event.result)
       break
     case 'call:received':
+    case 'call:repaired':
     case 'tool:start':
     case 'tool:progress':
     case 'tool:end':

@@ -48,6 +48,8 @@ export class Timelines {
 
 function noteOf(event: WireEvent): string {
   switch (event.event) {
+    case 'call:repaired':
+      return event.steps.map(({ step, path }) => [step, path.join('.')].filter(Boolean).join(' ')).join(' · ')
     case 'call:waiting':
       return event.why ?? (event.reason === 'approval' ? 'for approval' : 'for a page')
     case 'call:resumed':

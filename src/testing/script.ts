@@ -69,7 +69,7 @@ export interface Script<Message = unknown> {
  */
 export function script<Message>(
   format: Format<never, Message, unknown> | Format<unknown, Message, unknown>,
-  turns: readonly ScriptStep<NoInfer<Message>>[],
+  turns: NoInfer<readonly ScriptStep<Message>[]>,
 ): Script<Message> {
   return new TurnScript(format, turns)
 }

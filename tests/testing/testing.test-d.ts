@@ -1,9 +1,11 @@
 import { createExecutor, type ToolExecutor } from 'toolwright'
+import { anthropic, type AnthropicMessage } from 'toolwright/formats/anthropic'
 import {
   callLog,
   expectCalls,
   matchers,
   observe,
+  script,
   type CallLog,
   type ExpectedCall,
   type MatcherVerdict,
@@ -54,4 +56,22 @@ test('a matcher takes statuses, effects, codes and options that exist', () => {
 test('the matchers are those of vitest and Jest: a subject, what the assertion takes, and a verdict', () => {
   expectTypeOf(matchers.toHaveCalledAtMost).toEqualTypeOf<(subject: unknown, most: number) => MatcherVerdict>()
   expect.extend({ ...matchers })
+})
+
+test('a script takes turns, whole messages and functions, and gives the messages of its format', async () => {
+  const model = script(anthropic(), [
+    'Hello.',
+    { text: 'I look.', calls: [['now'], ['now', { zone: 'utc' }], { id: 'mine', name: 'now' }] },
+    { role: 'assistant', content: [{ type: 'text', text: 'Hello.' }] },
+    (request, requests) => ({ text: `${typeof request} ${requests.length}` }),
+  ])
+  expectTypeOf(await model.next()).toEqualTypeOf<AnthropicMessage>()
+  expectTypeOf(await model.next<{ readonly id: string }>()).toEqualTypeOf<{ readonly id: string }>()
+  expectTypeOf(model.fetch).toEqualTypeOf<typeof fetch>()
+  // @ts-expect-error a turn is no number
+  script(anthropic(), [1])
+  // @ts-expect-error a call has a name
+  script(anthropic(), [{ calls: [{ tool: 'now' }] }])
+  // @ts-expect-error a format is no name
+  script('anthropic', ['Hello.'])
 })

@@ -31,7 +31,9 @@ export type { EventNamed, Invocable, InvokeArguments, InvokeResult } from './ker
 export type { CallingProgram } from './kernel/call/call.ts'
 export type { Approval } from './kernel/call/approval.ts'
 export type { RepairStep } from './kernel/call/repair-step.ts'
+export type { Conflict } from './kernel/call/context-types.ts'
 export type {
+  Admitted,
   Authorized,
   Confirmed,
   Identified,

@@ -36,7 +36,7 @@ const leaves = globSync(['src/*/**/*.ts', 'validators/**/*.ts'], {
   ignore: ['kernel', 'platform', 'extension', ...wings, ...attic].map((family) => `src/${family}/**`),
 })
 const sources = globSync(['src/**/*.{ts,tsx}', 'validators/**/*.ts'])
-const stages = ['resolve', 'identify', 'validate', 'authorize', 'confirm', 'run', 'check', 'spool', 'settle']
+const stages = ['resolve', 'identify', 'validate', 'authorize', 'confirm', 'admit', 'run', 'check', 'spool', 'settle']
 
 function read(file: string): string {
   return readFileSync(file, 'utf8')

@@ -2,7 +2,8 @@ import { valueKind } from './json/value-kind.ts'
 import type { ToolLike } from './tool/definition.ts'
 import { InvalidConfigurationError, ToolTimeoutError } from './errors.ts'
 import { limited } from './call/limited.ts'
-import { Gates, InFlight } from './call/in-flight.ts'
+import { InFlight } from './call/in-flight.ts'
+import { Locks } from './call/locks.ts'
 import type { Writable } from './call/parcel.ts'
 import type { Extension, Runner } from './ports.ts'
 import type { Observer } from './call/events.ts'
@@ -25,6 +26,11 @@ export interface ExecutorOptions {
   readonly concurrency?: number
   /** The time limit of a call in milliseconds; `0` or `Infinity` for none. Default: 30,000. */
   readonly timeout?: number
+  /**
+   * How long what a call waits for may stand still before the call is `timed_out`, such as a call that holds what it touches, in
+   * milliseconds; `0` or `Infinity`: no limit. Default: 60,000.
+   */
+  readonly waitTimeout?: number
   /** How long a person has to answer if there is no `approver`, in milliseconds; `0` or `Infinity`: no limit. Default: 86,400,000. */
   readonly approvalTimeout?: number
   /** The largest result that stays in the result object, in bytes of text and JSON. Default: 16,384. */
@@ -39,7 +45,8 @@ export interface ExecutorOptions {
 
 /** How long an extension may take to close, in milliseconds. */
 const closingTime = 30_000
-const optionNames = 'tools use concurrency timeout approvalTimeout inlineLimit argsLimit exposeErrors report'.split(' ')
+const optionNames =
+  'tools use concurrency timeout waitTimeout approvalTimeout inlineLimit argsLimit exposeErrors report'.split(' ')
 
 type PointCheck = readonly [expected: string, holds: (value: unknown) => boolean]
 const callable: PointCheck = ['a function', isFunction]
@@ -98,7 +105,8 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const records = onlyOne(extensions, 'records')
   const elsewhere = onlyOne(extensions, 'elsewhere')
   const inFlight = new InFlight((id) => id.startsWith(owner()))
-  const gates = new Gates(inFlight, report)
+  const waitTimeout = amount(options, 'waitTimeout', 60_000)
+  const locks = new Locks(inFlight, waitTimeout, report)
   const middleware = extensions.flatMap((extension) => extension.middleware ?? [])
   const runners = runnersOf(extensions)
   // These may keep the args of a call, so each call needs a copy.
@@ -126,14 +134,16 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
       tool.requiresConfirmation !== false ||
       tool.hooks !== undefined ||
       tool.middleware.length > 0 ||
+      tool.conflicts !== undefined ||
       !tool.traits.concurrent ||
-      gates.hasLine(session),
+      locks.isContended(session),
     timeout: amount(options, 'timeout', 30_000),
+    waitTimeout,
     approvalTimeout: amount(options, 'approvalTimeout', 86_400_000),
     inlineLimit,
     argsLimit: amount(options, 'argsLimit', 262_144),
     exposeErrors: options.exposeErrors ?? true,
-    gates,
+    locks,
     recorder: undefined,
     waits: () => kernel.recorder ?? kernel.unrecorded ?? loadUnrecorded(kernel),
     unrecorded: undefined,

@@ -42,7 +42,7 @@ export async function callDirectly(
     const identified = stamp(resolved, 'identity', new ApplicationIdentity(tool.name, call.args))
     const validated = await validate(identified, kernel)
     const confirmed = stamp(stamp(validated, 'verdict', null), 'approval', null)
-    let ran = runHandler(confirmed, validated.input, kernel)
+    let ran = runHandler(stamp(confirmed, 'hasSlot', false), validated.input, kernel)
     if (isThenable(ran)) ran = await ran
     const checked = check(ran, kernel)
     return unmarked((isThenable(checked) ? await checked : checked).output)

@@ -13,6 +13,7 @@ import { Deadline, timerLength } from './call/deadline.ts'
 import { canBeDescribed, definitionOf, isToolLike, type ToolDefinition } from './tool/definition.ts'
 import { InvalidConfigurationError, ToolCancelledError } from './errors.ts'
 import { Slots } from './call/slots.ts'
+import { TurnOrder } from './call/turn-order.ts'
 import { duplicateOf } from './outcome/failure.ts'
 import { notInvocable } from './outcome/not-found.ts'
 import { failure, upToDate } from './outcome/result.ts'
@@ -30,6 +31,7 @@ import type { ToolRegistry } from './tool/registry.ts'
 /** What the executor itself adds to a call. */
 interface Origin {
   readonly slots?: Slots | undefined
+  readonly order?: TurnOrder | undefined
   readonly watcher?: Observer | undefined
   readonly resumed?: Resumption | undefined
 }
@@ -99,7 +101,7 @@ class Executor implements ToolExecutor {
         'executeToolCalls takes an array of calls. A format makes it of a message: executor.executeToolCalls(anthropic().calls(message)).',
       )
     }
-    const slots = new Slots(this.#concurrency)
+    const origin: Origin = { slots: new Slots(this.#concurrency), order: new TurnOrder() }
     const { invocationId, beforeTurn, afterTurn, pruneEphemeral = false, ...rest } = optionsOf(options)
     const turn = calls.map((call, index) => {
       const id = invocationId?.(call, index)
@@ -108,7 +110,7 @@ class Executor implements ToolExecutor {
       return { call: callOf(call), options: own }
     })
     if (beforeTurn !== undefined) await beforeTurn(turn.map((each) => each.call))
-    const first = await Promise.all(turn.map((each) => this.#begin(each.call, each.options, { slots })))
+    const first = await Promise.all(turn.map((each) => this.#begin(each.call, each.options, origin)))
     const results = first.some(({ status }) => status === 'waiting') ? await upToDate(first, this.#kernel) : first
     const isOver = pruneEphemeral && results.every(({ status }) => status !== 'waiting')
     if (isOver) await this.#conclude(() => this.#registry.pruneEphemeral())
@@ -233,6 +235,7 @@ class Executor implements ToolExecutor {
       caller: options.caller ?? ('model' as const),
       deadline: new Deadline(kernel.timeout, signal, this.#alarms),
       slots: origin.slots,
+      order: origin.order,
       watcher: origin.watcher,
       resumption: resumed,
       requiresApproval: options.requireApproval,
@@ -255,6 +258,7 @@ class Executor implements ToolExecutor {
     const other = named === undefined ? undefined : inFlight.get(named)
     if (other !== undefined) return Promise.resolve(failure(received, kernel, duplicateOf(received, other)))
     inFlight.enter(received, named !== undefined)
+    origin.order?.add(received)
     const mayBeKnown = named !== undefined && origin.resumed === undefined && this.#closing === undefined
     const result =
       mayBeKnown && recorder !== undefined ? executeOnce(received, kernel, recorder) : execute(received, kernel)

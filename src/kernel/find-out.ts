@@ -81,7 +81,8 @@ async function settlementOf(validated: Validated, value: unknown, kernel: Findin
     const failure = returnedFailure(value)
     if (failure !== undefined) throw downstream(validated.name, failure)
     const confirmed = stamp(stamp(validated, 'verdict', null), 'approval', null)
-    result = success(await spool(await check(stamp(confirmed, 'returned', value), kernel), kernel))
+    const ran = stamp(stamp(confirmed, 'hasSlot', false), 'returned', value)
+    result = success(await spool(await check(ran, kernel), kernel))
   } catch (thrown) {
     result = failed(validated, kernel, thrown)
   }

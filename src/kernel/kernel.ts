@@ -1,4 +1,5 @@
-import type { Gates, InFlight } from './call/in-flight.ts'
+import type { InFlight } from './call/in-flight.ts'
+import type { Locks } from './call/locks.ts'
 import type { Authorized, Checked, Identified, Received, Resolved, Verdict } from './call/parcel.ts'
 import type { Approval } from './call/approval.ts'
 import type { ArtifactStore, SpoolSource, StoredArtifact } from './result/store.ts'
@@ -65,10 +66,12 @@ export interface Kernel extends RecordsContext, RunContext, ElsewhereContext, Ap
   owns(call: Resolved): boolean
   /** Milliseconds; `Infinity` for none. */
   readonly timeout: number
+  /** How long what a call waits for may stand still, in milliseconds; `0` or `Infinity` for no limit. */
+  readonly waitTimeout: number
   /** The largest result that stays in the result object, in bytes of text and JSON. */
   readonly inlineLimit: number
-  /** Decides which calls of a session run at the same time. */
-  readonly gates: Gates
+  /** Decides which calls run at the same time. */
+  readonly locks: Locks
   readonly recorder: Recorder | undefined
   /** Returns what keeps waiting calls. Without a journal, the first call that waits loads it. */
   waits(): WaitKeeper | Promise<WaitKeeper>

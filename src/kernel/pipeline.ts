@@ -4,6 +4,7 @@ import type { Kernel } from './kernel.ts'
 import { publishOutcome } from './outcome/publish.ts'
 import { failed } from './outcome/result.ts'
 import type { Recorder } from './recorder.ts'
+import { admit } from './stages/admit.ts'
 import { authorize } from './stages/authorize.ts'
 import { check } from './stages/check.ts'
 import { confirm } from './stages/confirm.ts'
@@ -26,15 +27,17 @@ export async function execute(received: Received, kernel: Kernel): Promise<ToolR
     if (isThenable(authorized)) authorized = await authorized
     let confirmed = confirm(authorized, kernel)
     if (isThenable(confirmed)) confirmed = await confirmed
+    let admitted = admit(confirmed, kernel)
+    if (isThenable(admitted)) admitted = await admitted
     let ran: Ran | Promise<Ran>
     try {
-      ran = run(confirmed, kernel)
+      ran = run(admitted, kernel)
       if (isThenable(ran)) ran = await ran
     } catch (thrown) {
-      endRun(confirmed, kernel, isFailure(thrown))
+      endRun(admitted, kernel, isFailure(thrown))
       throw thrown
     }
-    endRun(confirmed, kernel, false)
+    endRun(admitted, kernel, false)
     let checked = check(ran, kernel)
     if (isThenable(checked)) checked = await checked
     spooled = spool(checked, kernel)

@@ -12,12 +12,12 @@ type Answered = Omit<Resumption, 'admit' | 'requireApproval'>
 export function resumptionOf(answered: Answered, context: EventTargets): Resumption {
   return {
     ...answered,
-    admit: (received, tool) => admit(received, tool, answered, context),
+    admit: (received, tool) => admitAnswered(received, tool, answered, context),
     requireApproval: () => requireApproval(answered),
   }
 }
 
-function admit(
+function admitAnswered(
   received: Received,
   tool: ToolDefinition | undefined,
   { reason, approval, callId, fingerprint: asked }: Answered,

@@ -1,6 +1,9 @@
 // What tests of the kernel's own parts reach inside for: the one place that knows the paths.
 export { Deadline } from '../../src/kernel/call/deadline.ts'
 export { InFlight } from '../../src/kernel/call/in-flight.ts'
+export { lockKeysOf, type LockKey } from '../../src/kernel/call/lock-keys.ts'
+export { LockTable } from '../../src/kernel/call/lock-table.ts'
+export { Locks } from '../../src/kernel/call/locks.ts'
 export { Slots } from '../../src/kernel/call/slots.ts'
 export { callIdOf } from '../../src/kernel/json/canonical.ts'
 export { bounded, jsonText, readResult, readText } from '../../src/kernel/json/json-text.ts'

@@ -217,7 +217,7 @@ describe('the options', () => {
   test('that are unknown are refused with the names of those that there are, and with the place of a door', () => {
     const policies = [{ name: 'no', decide: () => ({ decision: 'deny' }) }]
     expect(() => createExecutor({ policies } as never)).toThrow(
-      'createExecutor has no option "policies"; its options are tools, use, concurrency, timeout, approvalTimeout, inlineLimit, argsLimit, exposeErrors, report. Bring it with an extension, as in `use: [{ policies: … }]`.',
+      'createExecutor has no option "policies"; its options are tools, use, concurrency, timeout, waitTimeout, approvalTimeout, inlineLimit, argsLimit, exposeErrors, report. Bring it with an extension, as in `use: [{ policies: … }]`.',
     )
     expect(() => createExecutor({ use: [{}, { policy: policies } as never] })).toThrow(
       '`use[1]` extends nothing: an extension has no "policy". The extension points are policies, approver, middleware, repair, runners, store, records, observers, elsewhere, tools, onToolsChange, guide, close.',
@@ -255,6 +255,7 @@ describe('the options', () => {
       use: [{}, { close: () => {}, serverName: 'own' } as Extension],
       concurrency: 1,
       timeout: 1,
+      waitTimeout: 1,
       approvalTimeout: 1,
       inlineLimit: 1,
       argsLimit: 1,

@@ -9,13 +9,13 @@ const ownNames = ['localhost', '127.0.0.1', '[::1]']
 const allRights: readonly Right[] = ['watch', 'decide', 'answer', 'cancel', 'artifacts']
 
 /** A user whose rights are known. */
-export interface Admitted extends PageUser {
+export interface AdmittedRequest extends PageUser {
   readonly may: readonly Right[]
 }
 
 /** The user of a request, or the answer that refuses it. `sign` lets the page read the answer, if its site may. */
 export type UserAdmission = { readonly sign: (answer: Response) => Response } & (
-  { readonly user: Admitted; readonly answer?: undefined } | { readonly answer: Response }
+  { readonly user: AdmittedRequest; readonly answer?: undefined } | { readonly answer: Response }
 )
 
 /**

@@ -6,7 +6,7 @@ import { type PageAnswers, hasArgs, isValueOf } from './_answers.ts'
 import { artifactReply } from './_artifact.ts'
 import type { PageCalls } from './_calls.ts'
 import { frameText, type AudienceChannels } from './_channels.ts'
-import type { Admitted } from './_guard.ts'
+import type { AdmittedRequest } from './_guard.ts'
 import { jsonBody, commonHeaders, faultAnswer, noSuchThing, RefusedRequest, reply, textField } from './_reply.ts'
 
 /** What the routes answer with. */
@@ -23,7 +23,7 @@ export interface HttpApi {
 interface RouteRequest {
   readonly request: Request
   readonly url: URL
-  readonly user: Admitted
+  readonly user: AdmittedRequest
   readonly api: HttpApi
   /** The part of the path that is an id. */
   readonly id: string
@@ -51,7 +51,7 @@ const routes: readonly Route[] = [
 const longestWait = 60
 
 /** Answers the request of a user. @throws A `RefusedRequest`, or a `ToolError`. */
-export async function route(request: Request, base: string, user: Admitted, api: HttpApi): Promise<Response> {
+export async function route(request: Request, base: string, user: AdmittedRequest, api: HttpApi): Promise<Response> {
   const url = new URL(request.url)
   const { pathname } = url
   const path = pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : ''
@@ -106,7 +106,7 @@ function pathId(part: string): string {
   throw noSuchThing()
 }
 
-function require(user: Admitted, right: Right): void {
+function require(user: AdmittedRequest, right: Right): void {
   if (!user.may.includes(right))
     throw new RefusedRequest(403, 'E_FORBIDDEN', `You may not do this: it needs "${right}".`)
 }

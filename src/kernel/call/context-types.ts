@@ -7,6 +7,18 @@ export type Caller = 'model' | 'user' | { readonly app: string }
 // oxlint-disable-next-line typescript/no-empty-object-type -- applications add the members by declaration merging
 export interface ToolValues {}
 
+/** A thing that calls of a tool touch: text is what is written, for the whole executor. */
+export type Conflict =
+  | string
+  | {
+      /** What is touched. `/` separates segments, and a key covers all keys below it. At most 1,024 characters. */
+      readonly key: string
+      /** Reads run beside each other. Default: `'write'`. */
+      readonly mode?: 'read' | 'write' | undefined
+      /** Whether calls of other sessions touch the same thing. Default: `'executor'`, they do. */
+      readonly scope?: 'session' | 'executor' | undefined
+    }
+
 /** The application's options for a call. They are never read from the call itself. */
 export interface CallOptions {
   /** Default: `'model'`. */

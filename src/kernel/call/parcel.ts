@@ -3,7 +3,9 @@ import type { Caller, ToolContext, ToolValues } from './context-types.ts'
 import type { Observer } from './events.ts'
 import type { CallingProgram, SideEffect, TakenCall } from './call.ts'
 import type { Deadline } from './deadline.ts'
+import type { Claim } from './lock-table.ts'
 import type { Slots } from './slots.ts'
+import type { TurnOrder } from './turn-order.ts'
 import type { Redactor } from './redactor.ts'
 import type { ToolError } from '../errors.ts'
 import type { RepairStep } from './repair-step.ts'
@@ -66,6 +68,7 @@ export interface Reception {
   readonly caller: Caller
   readonly deadline: Deadline
   readonly slots?: Slots | undefined
+  readonly order?: TurnOrder | undefined
   readonly watcher?: Observer | undefined
   /** What the redeemed token brought, if the call waited for an answer. */
   readonly resumption?: Resumption | undefined
@@ -102,14 +105,16 @@ export interface Received extends Reception {
   attempts: number
   /** The index of the call among those in flight; `InFlight` sets it. */
   place: number
-  /** Whether the call runs; the gates of the session set it. */
+  /** Whether the call runs and counts among those of its session; `Locks` sets it. */
   isRunning: boolean
+  /** Whether the call lets the later calls of its turn ask for their locks; `TurnOrder` sets it. */
+  hasAsked: boolean
+  /** What the call locks or waits for, if other calls may touch the same; `Locks` sets it. */
+  claim: Claim | undefined
   /** Milliseconds of the monotonic clock when `tool:start` was emitted. */
   startedAt: number | undefined
   /** The copy of the args or the input that observers got. */
   shown: unknown
-  /** Frees the slot of the call, or leaves the line for one; set once it has asked for one. */
-  freeSlot: (() => void) | undefined
 }
 export interface Resolved extends Received {
   readonly tool: ToolDefinition
@@ -128,7 +133,11 @@ export interface Authorized<Input = unknown> extends Validated<Input> {
 export interface Confirmed<Input = unknown> extends Authorized<Input> {
   readonly approval: Approval | null
 }
-export interface Ran extends Confirmed {
+export interface Admitted<Input = unknown> extends Confirmed<Input> {
+  /** Whether the call holds a slot of its turn. */
+  readonly hasSlot: boolean
+}
+export interface Ran extends Admitted {
   readonly returned: unknown
 }
 export interface Checked extends Ran {
@@ -145,7 +154,8 @@ interface Stamps {
   input: [Identified, Validated]
   verdict: [Validated, Authorized]
   approval: [Authorized, Confirmed]
-  returned: [Confirmed, Ran]
+  hasSlot: [Confirmed, Admitted]
+  returned: [Admitted, Ran]
   output: [Ran, Checked]
   receipt: [Checked, Spooled]
 }
@@ -160,14 +170,16 @@ export class Parcel {
   attempts = 0
   place = -1
   isRunning = false
+  hasAsked = false
+  claim: Claim | undefined = undefined
   startedAt: number | undefined = undefined
   shown: unknown = undefined
-  freeSlot: (() => void) | undefined = undefined
   tool: ToolDefinition | undefined = undefined
   identity: Identity | undefined = undefined
   input: unknown = undefined
   verdict: Verdict | null = null
   approval: Approval | null = null
+  hasSlot = false
   returned: unknown = undefined
   output: unknown = undefined
   receipt: Receipt | undefined = undefined
@@ -180,6 +192,7 @@ export class Parcel {
     this.caller = reception.caller
     this.deadline = reception.deadline
     this.slots = reception.slots
+    this.order = reception.order
     this.watcher = reception.watcher
     this.resumption = reception.resumption
     this.requiresApproval = reception.requiresApproval

@@ -6,7 +6,7 @@ import { ClientToolError, InvalidExecutionTypeError, isToolError, ToolNoHandlerE
 import { emitProgress } from '../call/emit.ts'
 import { downstream, failureEffect, returnedFailure } from '../outcome/failure.ts'
 import { isKnown } from '../outcome/known.ts'
-import { stamp, toldInput, type Confirmed, type Ran } from '../call/parcel.ts'
+import { stamp, toldInput, type Admitted, type Confirmed, type Ran } from '../call/parcel.ts'
 import type { ToolContext } from '../call/context-types.ts'
 import { type Following, timerLength } from '../call/deadline.ts'
 import { Wait } from '../call/wait.ts'
@@ -18,12 +18,21 @@ import type { RunContext } from '../executor-context.ts'
 /** How long a client may take to answer if its tool has no timeout, in milliseconds. */
 const clientTimeout = 30_000
 
+/** Whether a call does not run now: a policy or the provider gave its result, or it waits for a client that is not asked here. */
+export function runsNothing({ tool, verdict, call, resumption }: Confirmed, { runners }: RunContext): boolean {
+  if (tool.type === 'server' && verdict === null && resumption === undefined) return false
+  if ((verdict !== null && verdict.result !== null) || resumption?.isExpired === true) return true
+  if (runners.has(tool.type)) return false
+  if (tool.type === 'provider') return call.result !== undefined
+  return tool.type === 'client' && tool.requiresResponse && resumption?.reply === undefined
+}
+
 /** Returns the result of a call that does not run here: a policy gave it, or the provider ran the tool itself. */
 export function resultWithoutRun(confirmed: Confirmed, kernel: RunContext): { readonly value: unknown } | null {
+  if (!runsNothing(confirmed, kernel)) return null
   const { tool, verdict, call, resumption } = confirmed
   if (verdict !== null && verdict.result !== null) return verdict.result
   if (resumption?.isExpired) throw new ClientToolError('The client did not answer in time.')
-  if (kernel.runners.has(tool.type)) return null
   if (tool.type === 'provider' && call.result !== undefined) {
     confirmed.effect = 'completed'
     return { value: call.result }
@@ -36,29 +45,29 @@ export function resultWithoutRun(confirmed: Confirmed, kernel: RunContext): { re
 }
 
 /** Runs the handler within the middleware. `input` is what was confirmed. */
-export function wrap(confirmed: Confirmed, input: unknown, kernel: RunContext): Ran | Promise<Ran> {
-  const { tool, deadline } = confirmed
+export function wrap(admitted: Admitted, input: unknown, kernel: RunContext): Ran | Promise<Ran> {
+  const { tool, deadline } = admitted
   const isBare = kernel.middleware.length === 0 && tool.middleware.length === 0 && tool.hooks?.postToolUse === undefined
-  if (isBare) return runHandler(confirmed, input, kernel)
+  if (isBare) return runHandler(admitted, input, kernel)
   // A copy, so that no middleware changes what a person approved.
-  const own = confirmed.approval === null ? input : copyOfPlain(input)
-  const work = async (): Promise<unknown> => whenReady(runHandler(confirmed, own, kernel), (ran) => ran.returned)
-  const passed = compose(confirmed, kernel, work)
-  return deadline.within(passed, (value) => stamp(confirmed, 'returned', value), failing(confirmed, true))
+  const own = admitted.approval === null ? input : copyOfPlain(input)
+  const work = async (): Promise<unknown> => whenReady(runHandler(admitted, own, kernel), (ran) => ran.returned)
+  const passed = compose(admitted, kernel, work)
+  return deadline.within(passed, (value) => stamp(admitted, 'returned', value), failing(admitted, true))
 }
 
 /** Runs the handler, or the runner of the tool's type, once. `input` is what was confirmed. */
-export function runHandler(confirmed: Confirmed, input: unknown, kernel: RunContext): Ran | Promise<Ran> {
-  confirmed.deadline.check()
-  stamp(confirmed, 'input', input) // a middleware may have replaced it
-  const work = workOf(confirmed, kernel)
-  confirmed.effectBefore = confirmed.effect
-  if (hasEffect(confirmed)) confirmed.effect = 'unknown'
-  confirmed.attempts++
-  if (confirmed.attempts === 1) return invoke(confirmed, work, input, kernel)
-  return whenReady(kernel.recorder?.commit(confirmed), () => {
-    confirmed.deadline.check() // it may have passed while the attempt was written
-    return invoke(confirmed, work, input, kernel)
+export function runHandler(admitted: Admitted, input: unknown, kernel: RunContext): Ran | Promise<Ran> {
+  admitted.deadline.check()
+  stamp(admitted, 'input', input) // a middleware may have replaced it
+  const work = workOf(admitted, kernel)
+  admitted.effectBefore = admitted.effect
+  if (hasEffect(admitted)) admitted.effect = 'unknown'
+  admitted.attempts++
+  if (admitted.attempts === 1) return invoke(admitted, work, input, kernel)
+  return whenReady(kernel.recorder?.commit(admitted), () => {
+    admitted.deadline.check() // it may have passed while the attempt was written
+    return invoke(admitted, work, input, kernel)
   })
 }
 
@@ -67,42 +76,42 @@ function hasEffect({ tool: { type, traits, mcpConfig } }: Confirmed): boolean {
   return type !== 'output' && !(traits.readonly && (type === 'server' || mcpConfig?.hostTraits?.readonly === true))
 }
 
-function invoke(confirmed: Confirmed, work: HandlerWork, input: unknown, kernel: RunContext): Ran | Promise<Ran> {
+function invoke(admitted: Admitted, work: HandlerWork, input: unknown, kernel: RunContext): Ran | Promise<Ran> {
   try {
-    const value = work(input, confirmed.context)
-    if (isThenable(value)) return confirmed.deadline.follow(value, handling, confirmed, kernel)
-    return returnedOrDrained(value, confirmed, kernel)
+    const value = work(input, admitted.context)
+    if (isThenable(value)) return admitted.deadline.follow(value, handling, admitted, kernel)
+    return returnedOrDrained(value, admitted, kernel)
   } catch (thrown) {
-    throw errorOf(thrown, confirmed)
+    throw errorOf(thrown, admitted)
   }
 }
 
-const handling: Following<unknown, Ran, Confirmed, RunContext> = {
+const handling: Following<unknown, Ran, Admitted, RunContext> = {
   take: returnedOrDrained,
   // The late outcome of a handler does not change the result. It is noted in the audit trail.
-  late(isError, confirmed, { recorder }) {
-    recorder?.remark(confirmed, isError ? 'the handler failed late' : 'the handler returned late')
+  late(isError, admitted, { recorder }) {
+    recorder?.remark(admitted, isError ? 'the handler failed late' : 'the handler returned late')
   },
-  fail(thrown, confirmed) {
-    throw errorOf(thrown, confirmed)
+  fail(thrown, admitted) {
+    throw errorOf(thrown, admitted)
   },
 }
 
 /** Takes a value that a handler gave. A generator first runs to its end. */
-function returnedOrDrained(value: unknown, confirmed: Confirmed, kernel: RunContext): Ran | Promise<Ran> {
-  if (!isGenerator(value)) return returned(value, confirmed, kernel)
-  const progress = (data: unknown): void => emitProgress(confirmed, kernel, 'yield', data)
-  const drained = drain(value, confirmed.deadline, progress, (last) => returned(last, confirmed, kernel))
-  return drained.catch(failing(confirmed))
+function returnedOrDrained(value: unknown, admitted: Admitted, kernel: RunContext): Ran | Promise<Ran> {
+  if (!isGenerator(value)) return returned(value, admitted, kernel)
+  const progress = (data: unknown): void => emitProgress(admitted, kernel, 'yield', data)
+  const drained = drain(value, admitted.deadline, progress, (last) => returned(last, admitted, kernel))
+  return drained.catch(failing(admitted))
 }
 
-function returned(value: unknown, confirmed: Confirmed, kernel: RunContext): Ran {
+function returned(value: unknown, admitted: Admitted, kernel: RunContext): Ran {
   const failure = returnedFailure(value)
   if (failure !== undefined) throw failure
-  const { type, requiresResponse } = confirmed.tool
+  const { type, requiresResponse } = admitted.tool
   const isPlaceholder = type === 'client' && !requiresResponse && !kernel.runners.has('client')
-  if (hasEffect(confirmed) && !isPlaceholder) confirmed.effect = 'completed'
-  return stamp(confirmed, 'returned', value)
+  if (hasEffect(admitted) && !isPlaceholder) admitted.effect = 'completed'
+  return stamp(admitted, 'returned', value)
 }
 
 function failing(confirmed: Confirmed, isOfMiddleware?: true): (thrown: unknown) => never {

@@ -41,7 +41,8 @@ export function settleEarly(received: Received, kernel: Kernel, thrown: unknown)
 function leave(received: Received, kernel: Kernel, end: ToolResult | (() => Result)): Result {
   let result: Result
   try {
-    kernel.gates.leave(received)
+    received.order?.pass(received)
+    kernel.locks.leave(received)
     received.deadline.end()
     received.shown = undefined
     result = typeof end === 'function' ? end() : published(received, kernel, end)

@@ -60,6 +60,7 @@ const fields: Record<keyof ErasedConfig, Check> = {
   confirmationMessage: textOrFunction,
   displaySummary: textOrFunction,
   confirmationPreview: handler,
+  conflicts: handler,
   requiresResponse: flag,
   defaultResult: listCheck,
   middleware: arrayOf('functions', isFunction),

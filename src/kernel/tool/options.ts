@@ -2,7 +2,7 @@ import type { ArtifactOption, SpooledArtifact } from '../result/artifact.ts'
 import type { ContentBlock, MarkedJson } from '../result/content.ts'
 import type { EmptyInput, InputOf, OutputOf, Schema, Typed } from '../schema/infer.ts'
 import type { ToolExecutor } from '../executor-types.ts'
-import type { CallOptions, ToolContext } from '../call/context-types.ts'
+import type { CallOptions, Conflict, ToolContext } from '../call/context-types.ts'
 import type { Middleware, ToolHooks } from '../ports.ts'
 import type { ReconcileContext, Reconciled } from './reconciled.ts'
 import type { Observer } from '../call/events.ts'
@@ -41,8 +41,8 @@ export interface ToolTraits {
   readonly openWorld?: boolean
   /**
    * Whether other calls of the same session may run at the same time. A call that is not concurrent begins when the work of the
-   * calls before it has ended, at the latest 30 s after they have settled. If the same calls run for 60 s, the waiting call is
-   * `timed_out`.
+   * calls before it has ended, at the latest 30 s after they have settled. If the same calls run for `waitTimeout`, the waiting
+   * call is `timed_out`.
    */
   readonly concurrent?: boolean
 }
@@ -158,6 +158,12 @@ export interface ToolOptions<Input = never> extends DefaultedOptions<Input> {
     input: Input,
     context: ToolContext,
   ) => ConfirmationPreview | Promise<ConfirmationPreview>
+  /**
+   * Returns what a call touches, such as `[`file:${path}`]`: calls that touch the same thing run one after the other, in the
+   * order of their arrival, and others beside each other. A text is written, by calls of all sessions. At most 256; if it throws,
+   * the call fails without an effect. Default: nothing.
+   */
+  readonly conflicts?: (input: Input, context: ToolContext) => readonly Conflict[]
   readonly hooks?: ToolHooks<Input>
   /**
    * Finds out what an earlier call did of which it is not known: it timed out, or its process has died. Look it up in the other

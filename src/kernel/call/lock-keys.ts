@@ -1,0 +1,64 @@
+import { ToolDownstreamError } from '../errors.ts'
+
+/** A conflict as the locks know it. */
+export interface LockKey {
+  /** The scope and the segments: unequal for different things. */
+  readonly path: string
+  readonly isWrite: boolean
+  /** The key as the tool gave it. */
+  readonly name: string
+}
+
+const mostKeys = 256
+const longestLockKey = 1_024
+
+/** @throws `E_TOOL_DOWNSTREAM_ERROR` if the tool gave something else than conflicts. */
+export function lockKeysOf(conflicts: unknown, toolName: string, session: string): readonly LockKey[] {
+  if (!Array.isArray(conflicts) || conflicts.length > mostKeys) {
+    throw wrongConflicts(toolName, `no array of at most ${mostKeys} conflicts`)
+  }
+  const keys: LockKey[] = []
+  for (let index = 0; index < conflicts.length; index++) keys.push(lockKeyOf(conflicts[index], toolName, session))
+  return keys
+}
+
+function lockKeyOf(conflict: unknown, toolName: string, session: string): LockKey {
+  if (typeof conflict === 'string') return { path: `/${segmentsOf(conflict, toolName)}`, isWrite: true, name: conflict }
+  const members: { readonly key?: unknown; readonly mode?: unknown; readonly scope?: unknown } = conflict ?? {}
+  const { key, mode = 'write', scope = 'executor' } = members
+  const segments = segmentsOf(key, toolName)
+  if (mode !== 'read' && mode !== 'write') throw wrongConflicts(toolName, 'another mode than `read` or `write`')
+  if (scope !== 'session' && scope !== 'executor') {
+    throw wrongConflicts(toolName, 'another scope than `session` or `executor`')
+  }
+  const path = scope === 'executor' ? `/${segments}` : `${JSON.stringify(session)}/${segments}`
+  return { path, isWrite: mode === 'write', name: key as string }
+}
+
+/** Returns a key without its empty segments. */
+function segmentsOf(key: unknown, toolName: string): string {
+  if (typeof key !== 'string' || key.length > longestLockKey) {
+    throw wrongConflicts(toolName, `a key that is no text of at most ${longestLockKey} characters`)
+  }
+  const hasEmpty = key.startsWith('/') || key.endsWith('/') || key.includes('//')
+  const segments = hasEmpty ? withoutEmpty(key) : key
+  if (segments === '') throw wrongConflicts(toolName, 'a key without a segment')
+  return segments
+}
+
+/** Returns the key of a call that touches the same as a key of another. */
+export function overlappingKey(keys: readonly LockKey[], { path }: LockKey): LockKey | undefined {
+  return keys.find((own) => own.path === path || own.path.startsWith(`${path}/`) || path.startsWith(`${own.path}/`))
+}
+
+function withoutEmpty(key: string): string {
+  return key
+    .split('/')
+    .filter((segment) => segment !== '')
+    .join('/')
+}
+
+function wrongConflicts(toolName: string, what: string): ToolDownstreamError {
+  const words = `\`conflicts\` of tool ${JSON.stringify(toolName)} returned ${what}. The call was not started.`
+  return new ToolDownstreamError(`${words} Return texts, or objects such as { key: 'file:/a', mode: 'read' }.`)
+}

@@ -1,0 +1,57 @@
+import { lockKeysOf, type LockKey } from '../call/lock-keys.ts'
+import { type Admitted, type Confirmed, stamp } from '../call/parcel.ts'
+import type { Kernel } from '../kernel.ts'
+import { downstream } from '../outcome/failure.ts'
+import { asksClient, runsNothing } from '../run/handler.ts'
+import { ToolDownstreamError } from '../errors.ts'
+
+/**
+ * Lets a call begin once it has its locks, then a slot of its turn: what waits for locks holds no slot. A call that runs on a
+ * worker is handed over before, and the worker's executor admits it.
+ */
+export function admit(confirmed: Confirmed, kernel: Kernel): Admitted | Promise<Admitted> {
+  const handedOver = kernel.elsewhere?.handOver(confirmed)
+  if (handedOver !== undefined) return handedOver
+  if (runsNothing(confirmed, kernel)) return stamp(confirmed, 'hasSlot', false)
+  const { order, deadline } = confirmed
+  if (order?.before(confirmed) === undefined) return enter(confirmed, kernel)
+  return deadline.outside(order.wait(confirmed, kernel.waitTimeout)).then(() => enter(confirmed, kernel))
+}
+
+/** Asks for the locks of a call, and lets the later calls of its turn ask. */
+function enter(confirmed: Confirmed, kernel: Kernel): Admitted | Promise<Admitted> {
+  const isAsking = asksClient(confirmed, kernel)
+  const isInSession = !isAsking || !confirmed.tool.traits.concurrent
+  const waiting = kernel.locks.enter(confirmed, conflictsOf(confirmed), isInSession)
+  confirmed.order?.pass(confirmed)
+  if (waiting === undefined) return isAsking ? stamp(confirmed, 'hasSlot', false) : takeSlot(confirmed)
+  return confirmed.deadline
+    .outside(waiting)
+    .then(() => (isAsking ? stamp(confirmed, 'hasSlot', false) : takeSlot(confirmed)))
+}
+
+const noKeys: readonly LockKey[] = Object.freeze([])
+
+/** Returns what the call touches. A tool that cannot say it is not run. */
+function conflictsOf({ tool, input, context, session }: Confirmed): readonly LockKey[] {
+  if (tool.conflicts === undefined) return noKeys
+  try {
+    return lockKeysOf(tool.conflicts(input, context), tool.name, session)
+  } catch (thrown) {
+    throw thrown instanceof ToolDownstreamError ? thrown : downstream(tool.name, thrown)
+  }
+}
+
+function takeSlot(confirmed: Confirmed): Admitted | Promise<Admitted> {
+  const { slots, deadline } = confirmed
+  if (slots === undefined) return stamp(confirmed, 'hasSlot', false)
+  const place = slots.enter()
+  if (place === undefined) return stamp(confirmed, 'hasSlot', true)
+  return deadline.outside(place).then(
+    () => stamp(confirmed, 'hasSlot', true),
+    (thrown: unknown) => {
+      slots.leave(place)
+      throw thrown
+    },
+  )
+}

@@ -56,7 +56,7 @@ describe('the calls of a turn that may touch the same thing', () => {
     const { tools, log } = noting()
     const executor = createExecutor({ tools, use: [{ policies: [slow] }] })
     await soon(executor.executeToolCalls([delayed('write', 30), delayed('plain', 0)]))
-    expect(log).toEqual(['plain', 'plain ends', 'write', 'write ends'])
+    expect(log.indexOf('plain')).toBeLessThan(log.indexOf('write'))
   })
 
   test('keep their order with random delays of 30 calls', async () => {

@@ -9,13 +9,13 @@ export interface LockKey {
   readonly name: string
 }
 
-const mostKeys = 256
+const mostConflicts = 256
 const longestLockKey = 1_024
 
 /** @throws `E_TOOL_DOWNSTREAM_ERROR` if the tool gave something else than conflicts. */
 export function lockKeysOf(conflicts: unknown, toolName: string, session: string): readonly LockKey[] {
-  if (!Array.isArray(conflicts) || conflicts.length > mostKeys) {
-    throw wrongConflicts(toolName, `no array of at most ${mostKeys} conflicts`)
+  if (!Array.isArray(conflicts) || conflicts.length > mostConflicts) {
+    throw wrongConflicts(toolName, `no array of at most ${mostConflicts} conflicts`)
   }
   const keys: LockKey[] = []
   for (let index = 0; index < conflicts.length; index++) keys.push(lockKeyOf(conflicts[index], toolName, session))

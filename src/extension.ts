@@ -17,6 +17,7 @@ export type {
   ParsedOf,
   ToolUi,
 } from './kernel/tool/options.ts'
+export type { OnCollision } from './kernel/tool/registry.ts'
 export type { ReconcileContext, Reconciled } from './kernel/tool/reconciled.ts'
 export type { EmptyInput, FromJson } from './kernel/schema/infer.ts'
 export type { JsonSchemaObject, JsonType } from './kernel/schema/standard.ts'

@@ -22,7 +22,6 @@ export type { CallQuery, DecideOptions, ExecutorCalls, PruneQuery, WaitingQuery 
 export type { ToolExecutor, TurnOptions, Evaluation } from './kernel/executor-types.ts'
 export type { ExecutorOptions } from './kernel/assemble.ts'
 export { ToolRegistry } from './kernel/tool/registry.ts'
-export type { OnCollision } from './kernel/tool/registry.ts'
 export { outputsOf } from './kernel/outcome/result.ts'
 export type { CallStatus } from './kernel/errors.ts'
 export type { SideEffect, ToolCall, ToolResult } from './kernel/call/call.ts'

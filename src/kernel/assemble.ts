@@ -101,6 +101,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const registry = registryOf(options.tools ?? [])
   const registryFor = registriesOf(registry, extensions, spool.shelf, report)
   const policies = extensions.flatMap((extension) => extension.policies ?? [])
+  const repair = onlyOne(extensions, 'repair')
   const approver = onlyOne(extensions, 'approver')
   const records = onlyOne(extensions, 'records')
   const elsewhere = onlyOne(extensions, 'elsewhere')
@@ -114,7 +115,12 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const kernel: Writable<Kernel> = {
     registryFor,
     policies,
-    repair: onlyOne(extensions, 'repair'),
+    repairArgs:
+      repair &&
+      (async (...refused) => {
+        const { repairArgs } = await refused[0].deadline.outside(loadOnDemand())
+        return repairArgs(repair, ...refused)
+      }),
     approver,
     middleware,
     runners,

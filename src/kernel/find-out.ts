@@ -49,7 +49,7 @@ export async function findOut(earlier: EarlierCall, kernel: FindingContext): Pro
     const identity = { callId, text, args: readText(text) }
     const validated = await validate(stamp(stampTool(received, tool, kernel), 'identity', identity), {
       ...kernel,
-      repair: undefined,
+      repairArgs: undefined,
     })
     const found = await deadline.within(askTool(validated, startedAt))
     if (found.effect === 'unknown') return { ...found, ...(found.note && { note: maskedNote(received, found.note) }) }

@@ -3,7 +3,7 @@ import type { Locks } from './call/locks.ts'
 import type { Authorized, Checked, Identified, Received, Resolved, Verdict } from './call/parcel.ts'
 import type { Approval } from './call/approval.ts'
 import type { ArtifactStore, SpoolSource, StoredArtifact } from './result/store.ts'
-import type { Extension, Policy, Repair } from './ports.ts'
+import type { Extension, Policy } from './ports.ts'
 import type { Observer } from './call/events.ts'
 import type { Shelf } from './result/shelf.ts'
 import type { WaitKeeper, Recorder } from './recorder.ts'
@@ -14,6 +14,7 @@ import type { Issue } from './schema/standard.ts'
 import type { Validation } from './schema/validator.ts'
 import type { ToolRegistry } from './tool/registry.ts'
 import type { Redactor } from './call/redactor.ts'
+import type { RepairContext } from './call/repaired.ts'
 import type { ApprovalContext, RecordsContext, RunContext, ElsewhereContext } from './executor-context.ts'
 
 /** Makes what hides secrets. */
@@ -52,7 +53,7 @@ export interface Kernel extends RecordsContext, RunContext, ElsewhereContext, Ap
   readonly registryFor: (session: string) => ToolRegistry
   readonly policies: readonly Policy[]
   /** Repairs args that a schema refused. */
-  readonly repair: Repair | undefined
+  readonly repairArgs: RepairContext['repairArgs']
   /**
    * Returns the approval of a call. Asks the approver, if there is one. Throws a `Wait` to wait for `decide`, and `E_TOOL_DENIED`
    * if the person refuses.

@@ -1,4 +1,3 @@
-import { ToolError, type InvalidToolArgsError } from '../errors.ts'
 import type { EventTargets } from '../executor-context.ts'
 import { callIdOf, canonicalize } from '../json/canonical.ts'
 import { copyOfJson } from '../json/copy.ts'
@@ -9,15 +8,7 @@ import type { Validation } from '../schema/validator.ts'
 import { inputOf } from '../tool/validators.ts'
 import { emit, isWatched } from './emit.ts'
 import type { RepairStep } from './repair-step.ts'
-import {
-  stamp,
-  stageFields,
-  type Identified,
-  type Identity,
-  type Received,
-  type Resolved,
-  type Writable,
-} from './parcel.ts'
+import { stamp, stageFields, type Identified, type Identity, type Received, type Writable } from './parcel.ts'
 
 const mostRepairSteps = 64
 const mostKeys = 16
@@ -25,21 +16,13 @@ const longestStepWord = 64
 
 /** What repairs the args of a call. */
 export interface RepairContext extends EventTargets {
-  readonly repair: Repair | undefined
+  /** Repairs the args of a call, if an extension does. Loaded when args are first refused. */
+  readonly repairArgs: RepairArgs | undefined
 }
 
-/**
- * Identifies a call whose args are a text that is no JSON as one with that text for its args, if they may be repaired.
- *
- * @throws The error, if they may not.
- */
-export function unreadIdentity(resolved: Resolved, { repair }: RepairContext, error: unknown): Identity {
-  const { call, resumption, name } = resolved
-  const isText = error instanceof ToolError && error.code === 'E_INVALID_TOOL_ARGS' && typeof call.args === 'string'
-  if (repair === undefined || resumption !== undefined || !isText) throw error
-  const text = JSON.stringify(call.args) // not canonical if it has lone surrogates: then it is not repaired
-  return { callId: callIdOf(name, text), text, args: call.args, unread: error as InvalidToolArgsError }
-}
+type RepairArgs = (call: Identified, issues: RefusedIssues | undefined, context: EventTargets) => Promise<Repaired>
+type RefusedIssues = Extract<Validation, { readonly issues: unknown }>['issues']
+type Repaired = { readonly value: unknown } | undefined
 
 /**
  * Asks once for other args, if the schema has refused these. What comes is identified and validated anew, and told. A call that
@@ -48,17 +31,16 @@ export function unreadIdentity(resolved: Resolved, { repair }: RepairContext, er
  * @returns What the schema returns for the repaired args. Nothing, if there are none: then the call is as it came.
  */
 export async function repairArgs(
-  call: Identified,
-  issues: Extract<Validation, { readonly issues: unknown }>['issues'] | undefined,
-  context: RepairContext,
-): Promise<{ readonly value: unknown } | undefined> {
+  repair: Repair,
+  ...[call, issues, context]: Parameters<RepairArgs>
+): Promise<Repaired> {
   const { tool, identity, deadline } = call
   const { unread } = identity
   const validator = inputOf(tool)
   const check = async (args: unknown): Promise<typeof issues> => (await validator.validate(args)).issues
   const args = unread === undefined ? readText(identity.text) : identity.args
   try {
-    const asking = async (): Promise<unknown> => context.repair?.({ tool, args, issues, check })
+    const asking = async (): Promise<unknown> => repair({ tool, args, issues, check })
     const answer = await deadline.within(asking(), readRepair)
     const repaired = answer && identifyAgain(call, answer, context.argsLimit)
     const outcome = repaired && (await deadline.within(validator.validate(repaired.args)))
@@ -105,7 +87,7 @@ function withdraw(call: Identified): undefined {
 }
 
 /** Tells what came in, if that is not told yet, and what it was repaired to. */
-function tellRepair(call: Identified, repaired: Identity, context: RepairContext): void {
+function tellRepair(call: Identified, repaired: Identity, context: EventTargets): void {
   const { identity } = call
   const isTold = isWatched(call, context)
   if (identity.unread !== undefined) {

@@ -1,21 +1,33 @@
-import { canonicalize, identityOf } from '../json/canonical.ts'
+import { callIdOf, canonicalize, identityOf } from '../json/canonical.ts'
 import { copyOfJson } from '../json/copy.ts'
 import { emit, isWatched } from '../call/emit.ts'
 import { readText } from '../json/json-text.ts'
-import { type Identified, type Resolved, type Resumption, stamp } from '../call/parcel.ts'
-import { unreadIdentity } from '../call/repaired.ts'
+import { type Identified, type Identity, type Resolved, type Resumption, stamp } from '../call/parcel.ts'
 import { parseArgs } from '../json/parse.ts'
-import { JournalError } from '../errors.ts'
+import { type InvalidToolArgsError, JournalError, ToolError } from '../errors.ts'
 import type { Kernel } from '../kernel.ts'
 
 /** Identifies the call: the canonical text of its args, and the hash of that text and the tool's name. */
 export function identify(resolved: Resolved, kernel: Kernel): Identified {
-  if (kernel.repair === undefined) return identifyArgs(resolved, kernel)
+  if (kernel.repairArgs === undefined) return identifyArgs(resolved, kernel)
   try {
     return identifyArgs(resolved, kernel)
   } catch (error) {
     return stamp(resolved, 'identity', unreadIdentity(resolved, kernel, error))
   }
+}
+
+/**
+ * Identifies a call whose args are a text that is no JSON as one with that text for its args, if they may be repaired.
+ *
+ * @throws The error, if they may not.
+ */
+function unreadIdentity(resolved: Resolved, { repairArgs }: Kernel, error: unknown): Identity {
+  const { call, resumption, name } = resolved
+  const isText = error instanceof ToolError && error.code === 'E_INVALID_TOOL_ARGS' && typeof call.args === 'string'
+  if (repairArgs === undefined || resumption !== undefined || !isText) throw error
+  const text = JSON.stringify(call.args) // not canonical if it has lone surrogates: then it is not repaired
+  return { callId: callIdOf(name, text), text, args: call.args, unread: error as InvalidToolArgsError }
 }
 
 function identifyArgs(resolved: Resolved, kernel: Kernel): Identified {

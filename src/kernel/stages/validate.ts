@@ -1,6 +1,6 @@
 import { inputOf } from '../tool/validators.ts'
 import { stamp, type Identified, type Validated } from '../call/parcel.ts'
-import { repairArgs, type RepairContext } from '../call/repaired.ts'
+import type { RepairContext } from '../call/repaired.ts'
 import type { ToolError } from '../errors.ts'
 import type { Kernel, Redaction } from '../kernel.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
@@ -23,7 +23,7 @@ export function validate(identified: Identified, kernel: ValidateContext): Valid
 
 function accept(identified: Identified, outcome: Validation, kernel: ValidateContext): Validated | Promise<Validated> {
   const { issues } = outcome
-  if (issues !== undefined && kernel.repair !== undefined && mayRepair(identified)) {
+  if (issues !== undefined && kernel.repairArgs !== undefined && mayRepair(identified)) {
     return repaired(identified, issues, invalidity(identified, issues), kernel)
   }
   const value = valueOf(identified, outcome)
@@ -44,7 +44,7 @@ async function repaired(
   refusal: ToolError,
   kernel: ValidateContext,
 ): Promise<Validated> {
-  const outcome = await repairArgs(identified, issues, kernel)
+  const outcome = await kernel.repairArgs?.(identified, issues, kernel)
   if (outcome === undefined) throw refusal
   return accept(identified, outcome, kernel)
 }

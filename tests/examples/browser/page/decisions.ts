@@ -34,6 +34,8 @@ function sentenceOfEvent(event: WireEvent, isOfPage: boolean): string {
   switch (event.event) {
     case 'call:received':
       return identity(event.callId)
+    case 'call:repaired':
+      return 'The args were nearly right, and are taken as they were meant.'
     case 'call:waiting':
       return event.reason === 'approval' ? waitsForYes : waitsForPage
     case 'call:resumed':

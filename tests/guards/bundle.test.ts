@@ -10,7 +10,7 @@ describe.runIf(existsSync(join(import.meta.dirname, '..', '..', 'dist', 'index.j
     ['{ tool }', 6.75],
     ['{ createExecutor, tool }', 42.7],
     ['*', 43.4],
-    ['{ computeCallId }', 3.9],
+    ['{ computeCallId }', 4.05],
     ['{ isToolError }', 0.3],
   ])('of `%s` from the front door has at most %d kB', async (names, limit) => {
     for (const platform of ['node', 'browser'] as const) {

@@ -43,12 +43,13 @@ globalThis.outcome = executor.executeToolCalls(format.calls({ role: 'assistant',
 }
 
 /** The most that each program may load at once, in bytes, compressed. Lower them with what there is. */
-const limits = { id: 4_000, tool: 8_000, app: 44_000, full: 71_700 }
-/** What three bundlers load beyond that. bun keeps functions of a chunk that only its other users need. */
+const limits = { id: 4_150, tool: 8_000, app: 44_000, full: 72_600 }
+/** What some bundlers load beyond that. bun keeps functions of a chunk that only its other users need. */
 const larger: Readonly<Record<string, Partial<typeof limits>>> = {
-  esbuild: { full: 72_000 },
-  bun: { full: 74_400 },
-  rspack: { tool: 8_200 },
+  esbuild: { full: 73_600 },
+  bun: { app: 45_900, full: 76_200 },
+  webpack: { app: 45_100 },
+  rspack: { tool: 8_200, app: 45_050, full: 73_600 },
 }
 
 describe('programs that use the packed package are small in', () => {

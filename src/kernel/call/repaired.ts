@@ -16,7 +16,7 @@ const longestStepWord = 64
 
 /** What repairs the args of a call. */
 export interface RepairContext extends EventTargets {
-  /** Repairs the args of a call, if an extension does. Loaded when args are first refused. */
+  /** Repairs the args of a call, if an extension does. Loaded when args are refused. */
   readonly repairArgs: RepairArgs | undefined
 }
 

@@ -19,6 +19,15 @@ export interface CredentialRequest {
   readonly signal: AbortSignal
 }
 
+/** Returns for what a call needs a credential. */
+export function credentialRequest(
+  purpose: Pick<CredentialRequest, 'scheme' | 'scopes' | 'host' | 'operation'>,
+  { session, principal, invocationId, attempt, signal }: ToolContext,
+  rejected: boolean,
+): CredentialRequest {
+  return { ...purpose, session, principal, invocationId, attempt, rejected, signal }
+}
+
 /** A token, or a password with its user. */
 export type Minted = string | { readonly value: string; readonly username?: string }
 

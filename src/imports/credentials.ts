@@ -6,7 +6,7 @@
  */
 import type { ToolContext } from '../index.ts'
 import { checkOptions, functionOption, integerFrom, optionsError, required } from '../extension.ts'
-import { credentialKey, mintedFor, valueOfMinted } from './_minting.ts'
+import { credentialKey, credentialRequest, mintedFor, valueOfMinted } from './_minting.ts'
 import type { Credential, CredentialOptions, CredentialRequest, Mint, Minted } from './_minting.ts'
 
 export type {
@@ -48,20 +48,8 @@ export function credential(name: string, options: CredentialOptions): Credential
   })
   const own = { ...options }
   const call = async (context: ToolContext): Promise<string> => {
-    const { toolName: operation, session, principal, invocationId, attempt, signal } = context
-    const request = {
-      scheme: name,
-      scopes: [],
-      host: '',
-      operation,
-      session,
-      principal,
-      invocationId,
-      attempt,
-      rejected: false,
-      signal,
-    }
-    return valueOfMinted(await mintedFor(own.mint, request))
+    const purpose = { scheme: name, scopes: [], host: '', operation: context.toolName }
+    return valueOfMinted(await mintedFor(own.mint, credentialRequest(purpose, context, false)))
   }
   return Object.defineProperty(Object.assign(call, { [credentialKey]: own }), 'name', { value: name })
 }

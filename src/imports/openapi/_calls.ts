@@ -1,4 +1,5 @@
 import { ToolFailure, type ToolContext } from '../../index.ts'
+import { credentialRequest } from '../_minting.ts'
 import { resultOfAnswer, type AnswerPlan } from './_answers.ts'
 import { quotedFromDocument, type DocumentNode } from './_document.ts'
 import { connectionFailure, effectDetail, isSafe, type KnownEffect } from './_failures.ts'
@@ -157,21 +158,10 @@ function urlOf(base: URL, path: string, query: readonly string[]): URL {
 }
 
 function tellRevoked({ schemes, key, hosts }: CallableOperation, context: ToolContext): void {
-  const { session, principal, invocationId, attempt, signal } = context
   for (const { name, scopes, options } of schemes) {
+    const purpose = { scheme: name, scopes, host: hosts.base.host, operation: key }
     try {
-      const answer: unknown = options.revoked?.({
-        scheme: name,
-        scopes,
-        host: hosts.base.host,
-        operation: key,
-        session,
-        principal,
-        invocationId,
-        attempt,
-        rejected: true,
-        signal,
-      })
+      const answer: unknown = options.revoked?.(credentialRequest(purpose, context, true))
       if (answer instanceof Promise) answer.catch(() => {})
     } catch {
       // the failure of the call says more

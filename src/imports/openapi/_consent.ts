@@ -1,5 +1,5 @@
 import type { ToolContext } from '../../index.ts'
-import type { Consent, CredentialRequest } from '../_minting.ts'
+import { credentialRequest, type Consent } from '../_minting.ts'
 import type { CallableOperation } from './_calls.ts'
 import { documentText } from './_document.ts'
 import type { OperationOptions } from './_options.ts'
@@ -45,23 +45,12 @@ export function withConsent(
     { name, scopes, options }: PlannedScheme,
     context: ToolContext,
   ): Promise<Consent | undefined> {
-    const { session, principal, invocationId, attempt, signal } = context
+    const { session, principal } = context
     const owner = JSON.stringify([name, principal === undefined ? ['session', session] : principal])
     const previous = answers.get(owner)
     if (previous !== undefined && Date.now() < previous.until) return previous.consent
-    const request: CredentialRequest = {
-      scheme: name,
-      scopes,
-      host: hosts.base.host,
-      operation: key,
-      session,
-      principal,
-      invocationId,
-      attempt,
-      rejected: false,
-      signal,
-    }
-    const consent = (await options.ready?.(request)) ?? undefined
+    const purpose = { scheme: name, scopes, host: hosts.base.host, operation: key }
+    const consent = (await options.ready?.(credentialRequest(purpose, context, false))) ?? undefined
     answers.delete(owner)
     answers.set(owner, { consent, until: Date.now() + readyFor })
     for (const oldest of answers.keys()) {

@@ -1,6 +1,7 @@
 // Run by _rounds.ts in a process of its own: waits for a word, then makes calls until it is killed.
 import { createExecutor, type ToolResult } from 'toolwright'
-import { type Journal, records } from 'toolwright/records'
+import { records } from 'toolwright/records'
+import { momentsUntil, mortal, waitForWord } from './_killed.ts'
 import { callOf, callsOfRound, openJournal, toolsOn, type Place } from './_work.ts'
 
 interface Task {
@@ -12,39 +13,13 @@ interface Task {
 }
 
 const { place, traces, round, lastMoment } = JSON.parse(process.argv[2] ?? '') as Task
-const isWanted = await new Promise((told) => {
-  process.stdin.once('data', () => told(true))
-  process.stdin.once('end', () => told(false))
-})
-if (isWanted !== true) process.exit()
-
-let moments = 0
-function moment(): void {
-  if (++moments === lastMoment) process.kill(process.pid, 'SIGKILL')
-}
-
-function watched(journal: Journal): Journal {
-  const around = async <Value>(change: () => Value | Promise<Value>): Promise<Value> => {
-    moment()
-    const value = await change()
-    moment()
-    return value
-  }
-  return {
-    isDurable: journal.isDurable,
-    claim: (record, owner) => around(() => journal.claim(record, owner)),
-    write: (record, fence) => around(() => journal.write(record, fence)),
-    read: (invocationId) => journal.read(invocationId),
-    takeOver: (invocationId, fence, owner) => around(() => journal.takeOver(invocationId, fence, owner)),
-    list: (query, report) => journal.list(query, report),
-    beat: (owner) => journal.beat(owner),
-  }
-}
+await waitForWord()
+const moment = momentsUntil(lastMoment)
 
 const extension = openJournal(place)
 const executor = createExecutor({
   tools: toolsOn(traces, moment),
-  use: [{ ...extension, ...records(watched(extension.journal)) }],
+  use: [{ ...extension, ...records(mortal(extension.journal, moment)) }],
 })
 const digests = new Map<string, string | undefined>()
 executor.on('call:settled', ({ invocationId, digest }) => digests.set(invocationId, digest))

@@ -2,12 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { setTimeout as pause } from 'node:timers/promises'
-import pg from 'pg'
 import { expect, test } from 'vitest'
 import { startPostgres } from '../servers/postgres.ts'
 import { bankRounds, rounds, type BankTally } from './_bank-rounds.ts'
-import { applicationName } from './_rounds.ts'
+import { inSchema } from './_schema.ts'
 
 const server = await startPostgres()
 if (typeof server === 'string') console.warn(`No payment is cut on Postgres: ${server}.`)
@@ -39,30 +37,16 @@ test.skipIf(typeof server === 'string')(
   `${bankRounds} processes that pay are killed over Postgres: nothing is paid twice, and of no payment is it unknown`,
   async () => {
     if (typeof server === 'string') return
-    const directory = mkdtempSync(join(tmpdir(), 'toolwright-bank-'))
-    const schema = `toolwright_bank_${process.pid}_${Date.now().toString(36)}`
-    const client = new pg.Client({ connectionString: server.connectionString })
-    await client.connect()
-    const gone = async (): Promise<void> => {
-      const alive = 'SELECT 1 FROM pg_stat_activity WHERE application_name = $1 LIMIT 1'
-      while ((await client.query(alive, [applicationName])).rows.length > 0) await pause(2)
-    }
-    const age = async (): Promise<void> => {
-      const made = await client.query('SELECT 1 FROM pg_tables WHERE schemaname = $1', [schema])
-      if (made.rows.length === 0) return
-      await client.query(`UPDATE "${schema}".toolwright_calls SET updated_at = updated_at - interval '1 minute'`)
-      await client.query(`UPDATE "${schema}".toolwright_owners SET beat_at = beat_at - interval '1 minute'`)
-    }
-    try {
-      await client.query(`CREATE SCHEMA "${schema}"`)
-      const place = { journal: 'postgres', location: server.connectionString, schema } as const
+    await inSchema(server, 'bank', async ({ place, directory, gone, client }) => {
+      const { schema } = place
+      const age = async (): Promise<void> => {
+        const made = await client.query('SELECT 1 FROM pg_tables WHERE schemaname = $1', [schema])
+        if (made.rows.length === 0) return
+        await client.query(`UPDATE "${schema}".toolwright_calls SET updated_at = updated_at - interval '1 minute'`)
+        await client.query(`UPDATE "${schema}".toolwright_owners SET beat_at = beat_at - interval '1 minute'`)
+      }
       requireTested(await rounds({ place, directory, gone, age }))
-    } finally {
-      rmSync(directory, { recursive: true })
-      await client.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)
-      await client.end()
-      await server.stop()
-    }
+    })
   },
   1_800_000,
 )

@@ -115,7 +115,7 @@ describe('toolwright lock', { timeout }, () => {
     const { code, stderr } = await toolwright(['lock', ...words])
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: 'toolwright: Give a module or --mcp, and not both. See toolwright lock --help.\n',
+      stderr: 'toolwright: Give a module, --mcp or --openapi, and one of them alone. See toolwright lock --help.\n',
     })
   })
 })

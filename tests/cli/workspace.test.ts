@@ -63,7 +63,7 @@ describe.skipIf(missing !== undefined)('with bubblewrap', () => {
 })
 
 test.each([
-  [[], 'A module, --workspace or --task is missing'],
+  [[], 'A module, --openapi, --workspace or --task is missing'],
   [['--sandbox', 'local'], '--sandbox needs --workspace'],
   [['--workspace', '.', '--sandbox', 'docker'], 'takes local or bubblewrap'],
   [['--workspace', '.', '--user', 'me'], 'takes numbers'],

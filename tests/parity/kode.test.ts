@@ -22,6 +22,7 @@ import { localSandbox } from 'toolwright/builtins/local'
 import { toolMethod, toolsOf } from 'toolwright/builtins/methods'
 import { shellTools, taskTool, todoTools, workspaceTools } from 'toolwright/builtins/tools'
 import { cache } from 'toolwright/middleware/cache'
+import { argsRepair } from 'toolwright/repairs/args'
 import { permissions, type PermissionsOptions } from 'toolwright/policies/permissions'
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
@@ -1117,19 +1118,19 @@ it('KODE-59 the names of events take the place of channels, as their page says: 
   )
   expect(Object.keys(channels)).toEqual(['progress', 'control', 'monitor'])
   const telling = hooked(asksFirst, (_input, { emit }) => emit('step', { done: 1 }))
-  const executor = createExecutor({ tools: [telling], use: [{ approver: answering('allow') }] })
+  const executor = createExecutor({ tools: [telling], use: [{ approver: answering('allow') }, argsRepair()] })
   const events = recorded(executor)
   const heard = Object.entries(channels).map(([channel, names]) => {
     const told: ToolEvent[] = []
     for (const name of names) executor.on(name, (event) => void told.push(event))
     return [channel, told] as const
   })
-  await executor.execute({ name: 'hooked' })
+  await executor.execute({ name: 'hooked', args: '{"n":1,}' })
   expect(Object.fromEntries(heard.map(([channel, told]) => [channel, told.map(({ event }) => event)]))).toEqual(
     channels,
   )
   expect(heard.flatMap(([, told]) => told).toSorted((one, other) => one.seq - other.seq)).toEqual(events)
-  expect(events.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5, 6])
+  expect(events.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
 })
 
 it('KODE-61 after a crash what was unfinished is sealed with advice for its state, and by hand nothing is', async () => {

@@ -154,8 +154,10 @@ export class Spans {
     span.addEvent(event.event)
     if (!span.isRecording()) return
     span.setAttributes(identityAttributes(event))
-    const steps = Array.isArray(event.steps) ? event.steps : []
-    span.setAttribute(ownAttributes.repairSteps, [...new Set(steps.map(({ step }) => attributeText(String(step))))])
+    const steps: readonly unknown[] = Array.isArray(event.steps) ? event.steps : []
+    const names = steps.map((each) => (each as { readonly step?: unknown } | undefined | null)?.step)
+    const texts = names.filter((name) => typeof name === 'string').map((name) => attributeText(name))
+    span.setAttribute(ownAttributes.repairSteps, [...new Set(texts)])
     this.#recordArgs(entry, event.args, true)
   }
 

@@ -7,7 +7,16 @@ import { describe, expect, test } from 'vitest'
 import { ToolFailure, type Extension, type ToolContext, type ToolEvent, type ToolResult } from '../index.ts'
 import { hostileTexts, hostileValues } from './_hostile.ts'
 import { testTool } from './_tool.ts'
-import { evil, extremes, repairable, watchedEvents, oddities, unreadable, watching } from './observers/_watching.ts'
+import {
+  evil,
+  extremes,
+  oddFields,
+  repairable,
+  watchedEvents,
+  oddities,
+  unreadable,
+  watching,
+} from './observers/_watching.ts'
 
 /** An observer, and what it has said. */
 export interface WatchedObserver<Said = unknown> {
@@ -144,19 +153,6 @@ export function describeObserver(
     test('does not throw on any event, however odd its fields are, and changes nothing of it', () => {
       const watched = create()
       const observer = heardBy(watched)
-      const fields = [
-        'callId',
-        'seq',
-        'timestamp',
-        'args',
-        'input',
-        'data',
-        'type',
-        'error',
-        'result',
-        'meta',
-        'prompt',
-      ]
       const texts = [...hostileTexts, evil]
       for (const event of watchedEvents) {
         for (const [index, odd] of [...hostileValues(), ...oddities()].entries()) {
@@ -167,7 +163,7 @@ export function describeObserver(
             invocationId: text,
             session: text,
             token: 'the token',
-            ...Object.fromEntries(fields.map((field) => [field, odd])),
+            ...Object.fromEntries(oddFields.map((field) => [field, odd])),
             status: odd,
             durationMs: odd,
           })

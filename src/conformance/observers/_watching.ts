@@ -13,6 +13,22 @@ export const watchedEvents = [
   'call:settled',
 ] as const
 
+/** Fields of events of which the suites make anything, beside their texts. */
+export const oddFields = [
+  'callId',
+  'seq',
+  'timestamp',
+  'args',
+  'input',
+  'data',
+  'type',
+  'error',
+  'result',
+  'meta',
+  'prompt',
+  'steps',
+] as const
+
 /** What a terminal obeys or a reader is deceived by, and what breaks a line. */
 export const evil = '\u001b[2J\u009b31m\r\n\u0007\u202e\u2066\u2028\ufeff\u{e0041}\ud800"\\'
 
@@ -60,6 +76,7 @@ export function oddities(): readonly unknown[] {
   circle.push(circle)
   return [
     circle,
+    [undefined],
     5n,
     Symbol('a'),
     () => {},

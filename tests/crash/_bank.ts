@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { tool, type Tool, type ToolCall } from 'toolwright'
 import type { Reconciled } from 'toolwright/extension'
+import { leaveTrace } from './_killed.ts'
 
 /** How many payments a process makes in a round. */
 export const paymentsOfRound = 6
@@ -35,12 +36,7 @@ export function bankTools(bank: string, moment: () => void = () => {}): Tool[] {
   const reconcile = (_input: unknown, { invocationId }: { readonly invocationId: string }): Reconciled =>
     paymentsIn(bank).has(invocationId) ? { effect: 'completed', result: `paid ${invocationId}` } : { effect: 'none' }
   function pay(invocationId: string): string {
-    moment()
-    const file = openSync(bank, 'a', 0o600)
-    writeSync(file, `${invocationId}\n`)
-    fsyncSync(file)
-    closeSync(file)
-    moment()
+    leaveTrace(bank, invocationId, moment)
     return `paid ${invocationId}`
   }
   const common = { description: 'Pays', inputSchema, reconcile }

@@ -1,4 +1,5 @@
 // What the processes of the crash tests share: each waits for a word, and kills itself at a moment.
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import type { Journal } from 'toolwright/records'
 
 /** Waits until the parent writes. Ends the process if the parent has ended. */
@@ -16,6 +17,16 @@ export function momentsUntil(lastMoment: number): () => void {
   return () => {
     if (++moments === lastMoment) process.kill(process.pid, 'SIGKILL')
   }
+}
+
+/** Adds a line to a file, on the disk: that it was written is a fact that no crash takes back. */
+export function leaveTrace(path: string, line: string, moment: () => void): void {
+  moment()
+  const file = openSync(path, 'a', 0o600)
+  writeSync(file, `${line}\n`)
+  fsyncSync(file)
+  closeSync(file)
+  moment()
 }
 
 /** Returns a journal that lets the process die before and after each write. */

@@ -1,8 +1,8 @@
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import { tool, type Extension, type Tool, type ToolCall } from 'toolwright'
 import type { Journal } from 'toolwright/records'
 import { postgresJournal } from 'toolwright/journals/postgres'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
+import { leaveTrace } from './_killed.ts'
 
 /** Where records lie: one of the durable journals, said in words that fit into a command line. */
 export interface Place {
@@ -38,15 +38,6 @@ export function callOf(round: number, index: number): { call: ToolCall; invocati
  * @param moment Told at each moment at which a process may die.
  */
 export function toolsOn(traces: string, moment: () => void = () => {}): Tool[] {
-  function leaveTrace(invocationId: string): void {
-    moment()
-    const file = openSync(traces, 'a', 0o600)
-    writeSync(file, `${invocationId}\n`)
-    fsyncSync(file)
-    closeSync(file)
-    moment()
-  }
-
   /** Of no two runs the same, so that a second one cannot pass for the first. */
   function outcome(index: number): unknown {
     return { run: crypto.randomUUID(), filling: 'x'.repeat((index * 37) % 2_000) }
@@ -54,17 +45,17 @@ export function toolsOn(traces: string, moment: () => void = () => {}): Tool[] {
 
   return [
     tool('write', ({ index }: { index: number }, context) => {
-      leaveTrace(context.invocationId)
+      leaveTrace(traces, context.invocationId, moment)
       return outcome(index)
     }),
     tool('slow', async ({ index }: { index: number }, context) => {
-      leaveTrace(context.invocationId)
+      leaveTrace(traces, context.invocationId, moment)
       await new Promise((resolve) => setTimeout(resolve, index % 11))
       moment()
       return outcome(index)
     }),
     tool('fail', (_: { index: number }, context) => {
-      leaveTrace(context.invocationId)
+      leaveTrace(traces, context.invocationId, moment)
       throw new Error(`failed as ${crypto.randomUUID()}`)
     }),
     tool({
@@ -73,7 +64,7 @@ export function toolsOn(traces: string, moment: () => void = () => {}): Tool[] {
       inputSchema: { type: 'object', properties: { index: { type: 'integer' } }, required: ['index'] },
       requiresConfirmation: true,
       handler: ({ index }, context) => {
-        leaveTrace(context.invocationId)
+        leaveTrace(traces, context.invocationId, moment)
         return outcome(index)
       },
     }),

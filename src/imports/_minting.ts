@@ -19,13 +19,16 @@ export interface CredentialRequest {
   readonly signal: AbortSignal
 }
 
+/** What a credential is for, whichever call needs it. */
+export type CredentialPurpose = Pick<CredentialRequest, 'scheme' | 'scopes' | 'host' | 'operation'>
+
 /** Returns for what a call needs a credential. */
 export function credentialRequest(
-  purpose: Pick<CredentialRequest, 'scheme' | 'scopes' | 'host' | 'operation'>,
+  { scheme, scopes, host, operation }: CredentialPurpose,
   { session, principal, invocationId, attempt, signal }: ToolContext,
   rejected: boolean,
 ): CredentialRequest {
-  return { ...purpose, session, principal, invocationId, attempt, rejected, signal }
+  return { scheme, scopes, host, operation, session, principal, invocationId, attempt, rejected, signal }
 }
 
 /** A token, or a password with its user. */

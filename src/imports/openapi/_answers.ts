@@ -54,12 +54,12 @@ export async function resultOfAnswer(
   }
   if (!response.ok) throw await answerFailure(response, plan, mask, signal, effect)
   const done: KnownEffect = isSafe(plan.operation.method) ? 'none' : 'completed'
-  const mediaType = response.headers.get('content-type') ?? ''
+  const mediaType = contentTypeOf(response)
   if (status === 204 || status === 205 || plan.operation.method === 'HEAD' || response.body === null) {
     dropBody(response)
     return withHeaders(emptyWords(response), response, plan, mask)
   }
-  if (mediaType !== '' && !isJsonType(mediaType) && !textMediaType.test(mediaType)) {
+  if (!isReadAsText(mediaType)) {
     const tooLarge = (most: number): Error => new ToolFailure(largeWords(most), { effect: 'completed' })
     const pieces = piecesOfBody(response, signal, plan.limits.binary, tooLarge)
     return bytes(mask.stream(pieces), { mediaType: documentText(mediaType.slice(0, 200)) })
@@ -97,23 +97,42 @@ async function answerText(
   signal: AbortSignal,
   done: KnownEffect,
 ): Promise<string> {
-  const mediaType = response.headers.get('content-type') ?? ''
-  const isEvents = /^text\/event-stream\b/i.test(mediaType)
-  const tooLarge = (most: number): Error => new ToolFailure(largeWords(most), effectDetail(done))
-  const decoder = decoderOf(mediaType)
+  const { text, thrown } = await startOfAnswer(response, limits.response, signal)
+  if (thrown === undefined || (thrown === tooLong && /^text\/event-stream\b/i.test(contentTypeOf(response))))
+    return text
+  if (thrown === tooLong) throw new ToolFailure(largeWords(limits.response), effectDetail(done))
+  const { message, retryable } = connectionFailure(thrown, operation)
+  throw new ToolFailure(message, { category: 'network', retryable, ...effectDetail(done) })
+}
+
+/** Stands for an answer that is longer than what is read of it. */
+const tooLong = new Error()
+
+/** Returns the text of an answer until its end, the limit or a break, and what was thrown then. */
+async function startOfAnswer(
+  response: Response,
+  most: number,
+  signal: AbortSignal,
+): Promise<{ readonly text: string; readonly thrown?: unknown }> {
+  const decoder = decoderOf(contentTypeOf(response))
   let text = ''
   try {
-    for await (const piece of piecesOfBody(response, signal, limits.response, tooLarge)) {
+    for await (const piece of piecesOfBody(response, signal, most, () => tooLong)) {
       text += decoder.decode(piece, { stream: true })
     }
+    return { text: text + decoder.decode() }
   } catch (thrown) {
     if (signal.aborted) throw signal.reason
-    if (isEvents && thrown instanceof ToolFailure) return text
-    if (thrown instanceof ToolFailure) throw thrown
-    const failure = connectionFailure(thrown, operation)
-    throw new ToolFailure(failure.message, { category: 'network', retryable: failure.retryable, ...effectDetail(done) })
+    return { text, thrown }
   }
-  return text + decoder.decode()
+}
+
+function contentTypeOf({ headers }: Response): string {
+  return headers.get('content-type') ?? ''
+}
+
+function isReadAsText(mediaType: string): boolean {
+  return mediaType === '' || isJsonType(mediaType) || textMediaType.test(mediaType)
 }
 
 function decoderOf(mediaType: string): InstanceType<typeof TextDecoder> {
@@ -196,35 +215,20 @@ async function wordsOfFailure(
   signal: AbortSignal,
   mask: CredentialMask,
 ): Promise<string> {
-  const mediaType = response.headers.get('content-type') ?? ''
-  if (mediaType !== '' && !isJsonType(mediaType) && !textMediaType.test(mediaType)) {
+  const mediaType = contentTypeOf(response)
+  if (!isReadAsText(mediaType)) {
     dropBody(response)
     return ''
   }
-  const decoder = decoderOf(mediaType)
-  let text = ''
-  try {
-    // More than is shown, so that a credential at the end is recognised before it is cut.
-    for await (const piece of piecesOfBody(response, signal, longest * 8, () => new RangeError('long'))) {
-      text += decoder.decode(piece, { stream: true })
-    }
-  } catch (thrown) {
-    if (signal.aborted) throw signal.reason
-    if (!(thrown instanceof RangeError)) text += ' …'
-  }
-  const clean = mask.text(text)
+  // More than is shown, so that a credential at the end is recognised before it is cut.
+  const { text, thrown } = await startOfAnswer(response, longest * 8, signal)
+  const clean = mask.text(text + (thrown === undefined || thrown === tooLong ? '' : ' …'))
   const problem = isJsonType(mediaType) ? parsedJson(clean, mask)?.value : undefined
-  const isProblem =
-    isNode(problem) && (textMember(problem, 'title') !== undefined || textMember(problem, 'detail') !== undefined)
+  const titles = [textMember(problem, 'title'), textMember(problem, 'detail')].filter((part) => part !== undefined)
   const errors = memberOf(problem, 'errors')
-  const parts = isProblem
-    ? [
-        textMember(problem, 'title'),
-        textMember(problem, 'detail'),
-        errors === undefined ? undefined : JSON.stringify(errors),
-      ]
-    : [isNode(problem) ? JSON.stringify(problem) : clean]
-  const words = documentText(parts.filter((part) => part !== undefined).join('. ')).trim()
+  if (titles.length > 0 && errors !== undefined) titles.push(JSON.stringify(errors))
+  const body = isNode(problem) ? JSON.stringify(problem) : clean
+  const words = documentText(titles.length > 0 ? titles.join('. ') : body).trim()
   return words.length > longest ? `${words.slice(0, longest).replace(/[\ud800-\udbff]$/, '')}…` : words
 }
 

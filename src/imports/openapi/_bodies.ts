@@ -250,20 +250,18 @@ function multipart(value: unknown, encoding: BodyPlan['encoding'], files: Readon
     if (files.has(name)) {
       const file = artifactOf(item, name)
       const type = contentType !== undefined && /^[\w.+-]+\/[\w.+-]+$/.test(contentType) ? contentType : file.mediaType
-      return [
-        `${disposition}; filename="${quotedInHeader(name)}"\r\nContent-Type: ${type.replace(/[^\x20-\x7e]/g, '')}`,
-        file,
-      ]
+      return [`${disposition}; filename="${quotedInHeader(name)}"${typeLine(type)}`, file]
     }
     const isObject = typeof item === 'object' && item !== null
     const type = contentType?.split(',')[0]?.trim() ?? (isObject ? 'application/json' : undefined)
     const words = isObject || (type !== undefined && isJsonType(type)) ? JSON.stringify(item) : textOfValue(item)
-    const typed =
-      type === undefined || !/^[\w.+*-]+\/[\w.+*-]+/.test(type)
-        ? ''
-        : `\r\nContent-Type: ${type.replace(/[^\x20-\x7e]/g, '')}`
-    return [disposition + typed, text.encode(words)]
+    return [disposition + typeLine(type), text.encode(words)]
   }
+}
+
+function typeLine(type: string | undefined): string {
+  const isType = type !== undefined && /^[\w.+*-]+\/[\w.+*-]+/.test(type)
+  return isType ? `\r\nContent-Type: ${type.replace(/[^\x20-\x7e]/g, '')}` : ''
 }
 
 function quotedInHeader(name: string): string {

@@ -11,7 +11,6 @@ import { putCredentials, type PlannedScheme } from './_security.ts'
 
 /** An operation that can be called. */
 export interface CallableOperation {
-  readonly key: string
   readonly request: RequestPlan
   readonly answers: AnswerPlan
   readonly schemes: readonly PlannedScheme[]
@@ -57,14 +56,8 @@ async function exchange(
   for (const [name, value] of callable.headers) headers.set(name, value)
   headers.set('accept', callable.accept)
   const secrets = { headers, query: [] as string[], cookies }
-  const { host } = hosts.base
-  const { session, principal, invocationId, attempt, signal } = context
-  await putCredentials(
-    callable.schemes,
-    { host, operation: callable.key, session, principal, invocationId, attempt, rejected, signal },
-    mask,
-    secrets,
-  )
+  const { signal } = context
+  await putCredentials(callable.schemes, context, rejected, mask, secrets)
   if (cookies.length > 0) headers.set('cookie', cookies.join('; '))
   if (parts.body !== undefined) headers.set('content-type', parts.body.contentType)
   let url = urlOf(hosts.base, parts.path, [...query, ...secrets.query])
@@ -157,11 +150,10 @@ function urlOf(base: URL, path: string, query: readonly string[]): URL {
   return url
 }
 
-function tellRevoked({ schemes, key, hosts }: CallableOperation, context: ToolContext): void {
-  for (const { name, scopes, options } of schemes) {
-    const purpose = { scheme: name, scopes, host: hosts.base.host, operation: key }
+function tellRevoked({ schemes }: CallableOperation, context: ToolContext): void {
+  for (const scheme of schemes) {
     try {
-      const answer: unknown = options.revoked?.(credentialRequest(purpose, context, true))
+      const answer: unknown = scheme.options.revoked?.(credentialRequest(scheme, context, true))
       if (answer instanceof Promise) answer.catch(() => {})
     } catch {
       // the failure of the call says more

@@ -14,7 +14,7 @@ type OperationHooks = OperationOptions['hooks']
 /** Asks for a person's consent after all other policies, if a credential needs it. */
 export function withConsent(
   hooks: OperationHooks,
-  { schemes, key, hosts }: CallableOperation,
+  { schemes }: CallableOperation,
   confirmation: OperationOptions['requiresConfirmation'],
 ): OperationHooks {
   const asking = schemes.filter(({ options }) => options.ready !== undefined)
@@ -34,23 +34,19 @@ export function withConsent(
         const address = URL.parse(url)
         if (address?.protocol !== 'https:')
           return { decision: 'deny', reason: 'The address of the consent does not begin with https.' }
-        const meta = { consent: { scheme: scheme.name, url: address.href } }
+        const meta = { consent: { scheme: scheme.scheme, url: address.href } }
         return { decision: 'ask', reason: `${documentText(String(message))} (${address.host})`, meta }
       }
       return undefined
     },
   }
 
-  async function consentFor(
-    { name, scopes, options }: PlannedScheme,
-    context: ToolContext,
-  ): Promise<Consent | undefined> {
+  async function consentFor(scheme: PlannedScheme, context: ToolContext): Promise<Consent | undefined> {
     const { session, principal } = context
-    const owner = JSON.stringify([name, principal === undefined ? ['session', session] : principal])
+    const owner = JSON.stringify([scheme.scheme, principal === undefined ? ['session', session] : principal])
     const previous = answers.get(owner)
     if (previous !== undefined && Date.now() < previous.until) return previous.consent
-    const purpose = { scheme: name, scopes, host: hosts.base.host, operation: key }
-    const consent = (await options.ready?.(credentialRequest(purpose, context, false))) ?? undefined
+    const consent = (await scheme.options.ready?.(credentialRequest(scheme, context, false))) ?? undefined
     answers.delete(owner)
     answers.set(owner, { consent, until: Date.now() + readyFor })
     for (const oldest of answers.keys()) {

@@ -16,20 +16,26 @@ export interface FailedOperation {
 
 interface Refusal {
   readonly category: Category
-  readonly isRetryable?: true
+  readonly isRetryable?: boolean
 }
 
-const application: Refusal = { category: 'application' }
-const refusals = new Map<number, Refusal>([
-  ...[400, 422, 428].map((status) => [status, { category: 'validation' }] as const),
-  ...[404, 405, 406, 410, 411, 413, 414, 415, 416, 417, 421, 426, 431, 451, 501, 505].map(
-    (status) => [status, application] as const,
+/** What says that nothing has happened. */
+const refusals: ReadonlyMap<number, Refusal> = new Map(
+  Object.entries({
+    validation: [400, 422, 428],
+    auth: [401, 403, 407],
+    timeout: [408, 425],
+    rate_limit: [429],
+    application: [
+      402, 404, 405, 406, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421, 423, 424, 426, 431, 451, 501, 505,
+    ],
+  } satisfies Partial<Record<Category, number[]>>).flatMap(([category, statuses]) =>
+    statuses.map((status): [number, Refusal] => [
+      status,
+      { category: category as Category, isRetryable: [408, 425, 429].includes(status) },
+    ]),
   ),
-  ...[402, 409, 412, 423, 424].map((status) => [status, application] as const),
-  ...[401, 403, 407].map((status) => [status, { category: 'auth' }] as const),
-  ...[408, 425].map((status) => [status, { category: 'timeout', isRetryable: true }] as const),
-  [429, { category: 'rate_limit', isRetryable: true }],
-])
+)
 
 export function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS'

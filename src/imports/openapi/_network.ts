@@ -30,63 +30,22 @@ function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }
 
-/** The private ranges of IPv4: the first address as a number, and how many bits all have in common. */
-const privateRanges: readonly (readonly [first: number, bits: number])[] = (
-  [
-    ['0.0.0.0', 8],
-    ['10.0.0.0', 8],
-    ['100.64.0.0', 10],
-    ['127.0.0.0', 8],
-    ['169.254.0.0', 16],
-    ['172.16.0.0', 12],
-    ['192.0.0.0', 24],
-    ['192.168.0.0', 16],
-    ['198.18.0.0', 15],
-    ['224.0.0.0', 3],
-  ] as const
-).map(([first, bits]) => [ipv4Number(first), bits])
-
-function ipv4Number(address: string): number {
-  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
-}
+const privateNames = /^[^.]*$|\.(?:localhost|local|internal|intranet|lan|home|corp|home\.arpa)$/
+const privateIpv4 =
+  /^(?:0|10|127|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.(?:168|0\.0)|198\.1[89]|22[4-9]|2[3-5]\d)\./
+/** The public addresses, but for those of documents, and of tunnels that carry addresses of IPv4. */
+const publicIpv6 = /^\[(?!2001:(?:0|db8)?:|2002:)[23][\da-f]{3}:/
+/** What a gateway translates into an address of IPv4. */
+const translatedIpv6 = /^\[64:ff9b::([\da-f]+):([\da-f]+)\]$/
 
 /** Whether a host is no host of the public internet. It is as `URL` writes it, which knows all spellings of an address. */
 export function isPrivateHost(hostname: string): boolean {
   const host = hostname.toLowerCase().replace(/\.$/, '')
-  if (host.startsWith('[')) return isPrivateIpv6(host.slice(1, -1))
-  if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return isPrivateIpv4(ipv4Number(host))
-  return !host.includes('.') || /\.(?:localhost|local|internal|intranet|lan|home|corp|home\.arpa)$/.test(host)
-}
-
-function isPrivateIpv4(address: number): boolean {
-  return privateRanges.some(
-    ([first, bits]) => Math.floor(address / 2 ** (32 - bits)) === Math.floor(first / 2 ** (32 - bits)),
-  )
-}
-
-function isPrivateIpv6(address: string): boolean {
-  const [head = '', tail] = address.replace(/%.*$/, '').split('::')
-  const groupsOf = (text: string): number[] => (text === '' ? [] : text.split(':').flatMap(groupNumbers))
-  const [before, after] = [groupsOf(head), tail === undefined ? [] : groupsOf(tail)]
-  const groups = [
-    ...before,
-    ...Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => 0),
-    ...after,
-  ]
-  if (groups.length !== 8 || groups.some((group) => !(group >= 0 && group <= 0xffff))) return true
-  const [first = 0, second = 0] = groups
-  const embedded = (groups[6] ?? 0) * 65_536 + (groups[7] ?? 0)
-  // Mapped and compatible addresses, and those that a gateway translates, reach what they embed.
-  if (groups.slice(0, 5).every((group) => group === 0)) return true
-  if (first === 0x64 && second === 0xff9b) return isPrivateIpv4(embedded)
-  if (first === 0x2002) return isPrivateIpv4(second * 65_536 + (groups[2] ?? 0))
-  return (first & 0xe000) !== 0x2000 || (first === 0x2001 && second === 0xdb8)
-}
-
-function groupNumbers(group: string): number[] {
-  if (!group.includes('.')) return [Number.parseInt(group, 16)]
-  const address = ipv4Number(group)
-  return [Math.floor(address / 65_536), address % 65_536]
+  if (!host.startsWith('[')) return privateNames.test(host) || (/^[\d.]+$/.test(host) && privateIpv4.test(host))
+  const [, ...groups] = translatedIpv6.exec(host) ?? []
+  if (groups.length === 0) return !publicIpv6.test(host)
+  const bytes = groups.map((group) => Number.parseInt(group, 16)).flatMap((pair) => [pair >> 8, pair & 255])
+  return privateIpv4.test(bytes.join('.'))
 }
 
 /** Refuses an address that leads into a private network, unless the application's code names it. */
@@ -99,8 +58,11 @@ export async function requirePublic(
   if (isNamedInCode || origins.has(url.origin)) return
   if (isPrivateHost(url.hostname)) throw privateFailure(url)
   const addresses = await beforeAbort(resolve(url.hostname), signal)
-  if (addresses.some((address) => isPrivateHost(address.includes(':') ? `[${address}]` : address)))
-    throw privateFailure(url)
+  // An address with a zone is none of a URL, and never public.
+  const isPrivate = (address: string): boolean => {
+    return isPrivateHost(URL.parse(`http://${address.includes(':') ? `[${address}]` : address}`)?.hostname ?? '')
+  }
+  if (addresses.some(isPrivate)) throw privateFailure(url)
 }
 
 function privateFailure({ hostname }: URL): ToolFailure {

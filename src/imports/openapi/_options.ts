@@ -1,6 +1,6 @@
 import { ToolFailure, type ToolContext, type ToolOptions } from '../../index.ts'
 import { checkOptions, functionOption, integerFrom, oneOf, optionsError, reporterOf } from '../../extension.ts'
-import type { OptionCheck } from '../../extension.ts'
+import type { OptionCheck, OptionChecks } from '../../extension.ts'
 import type { CredentialSource, Mint } from '../_minting.ts'
 import { isNode } from './_document.ts'
 
@@ -136,6 +136,16 @@ export type ApiSettings = {
   readonly report: (error: unknown) => void
 }
 
+const defaultLimits: Required<OpenApiLimits> = {
+  document: 67_108_864,
+  operations: 2_000,
+  definition: 65_536,
+  response: 10_485_760,
+  binary: 1_073_741_824,
+  redirects: 5,
+  error: 4_096,
+}
+
 /** @throws `E_INVALID_CONFIGURATION` if an option is wrong or unknown. */
 export function apiSettings(options: OpenApiOptions): ApiSettings {
   checkOptions('openapiTools', options, {
@@ -162,17 +172,10 @@ export function apiSettings(options: OpenApiOptions): ApiSettings {
     tools: recordOrFunction,
     report: functionOption,
   })
-  const limits = options.limits ?? {}
-  const size = integerFrom(1)
-  checkOptions('limits', limits, {
-    document: size,
-    operations: size,
-    definition: size,
-    response: size,
-    binary: size,
-    redirects: integerFrom(0),
-    error: size,
-  })
+  const limits: OpenApiLimits = options.limits ?? {}
+  const limitNames = Object.keys(defaultLimits) as (keyof OpenApiLimits)[]
+  const checks = limitNames.map((name) => [name, integerFrom(name === 'redirects' ? 0 : 1)])
+  checkOptions('limits', limits, Object.fromEntries(checks) as OptionChecks<OpenApiLimits>)
   const { baseUrl, hosts = [], only, rename, auth = {}, fixed = {}, headers = {}, responses = 'report' } = options
   if (Object.keys(auth).length > 0 && baseUrl === undefined) {
     throw optionsError(
@@ -194,15 +197,9 @@ export function apiSettings(options: OpenApiOptions): ApiSettings {
     headers: Object.entries(headers),
     fetch: options.fetch,
     responses,
-    limits: {
-      document: limits.document ?? 67_108_864,
-      operations: limits.operations ?? 2_000,
-      definition: limits.definition ?? 65_536,
-      response: limits.response ?? 10_485_760,
-      binary: limits.binary ?? 1_073_741_824,
-      redirects: limits.redirects ?? 5,
-      error: limits.error ?? 4_096,
-    },
+    limits: Object.fromEntries(
+      limitNames.map((name) => [name, limits[name] ?? defaultLimits[name]]),
+    ) as unknown as Required<OpenApiLimits>,
     report: reporterOf(options.report),
   }
 }

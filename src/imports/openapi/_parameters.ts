@@ -33,29 +33,27 @@ export function joinsLabelsByCommas({ version: [, minor, patch] }: ApiDocument):
   return minor === 0 ? patch >= 4 : minor > 1 || patch >= 1
 }
 
+/** Returns the texts of a value: of a list its items, of an object its keys, each with its value. */
+function flatTexts(value: unknown): string[] {
+  if (isNode(value)) return Object.entries(value).flatMap(([key, each]) => [key, textOfValue(each)])
+  return Array.isArray(value) ? value.map(textOfValue) : [textOfValue(value)]
+}
+
 /** Writes a value into a path. */
 export function pathValueText(
   { name, style = 'simple', explode = false }: Serialization,
   value: unknown,
   byComma: boolean,
 ): string {
-  const pairs = isNode(value) ? Object.entries(value) : undefined
-  const items =
-    pairs?.flatMap(([key, each]) => [key, textOfValue(each)]) ??
-    (Array.isArray(value) ? value.map(textOfValue) : [textOfValue(value)])
-  const flat = items.map(encoded)
-  const exploded = explode ? pairs?.map(([key, each]) => `${encoded(key)}=${encoded(textOfValue(each))}`) : undefined
-  if (style === 'label') {
-    if (items.length === 0) return ''
-    return `.${exploded?.join('.') ?? flat.join(explode || !byComma ? '.' : ',')}`
-  }
-  if (style === 'matrix') {
-    if (items.length === 0) return ''
-    if (exploded !== undefined) return `;${exploded.join(';')}`
-    if (explode && Array.isArray(value)) return flat.map((each) => `;${encoded(name)}=${each}`).join('')
-    return `;${encoded(name)}=${flat.join(',')}`
-  }
-  return (exploded ?? flat).join(',')
+  const flat = flatTexts(value).map(encoded)
+  const isExplodedObject = explode && isNode(value)
+  const exploded = isExplodedObject ? queryPairs({ name }, value) : flat
+  if (flat.length === 0) return ''
+  if (style === 'label') return `.${exploded.join(explode || !byComma ? '.' : ',')}`
+  if (style !== 'matrix') return exploded.join(',')
+  if (isExplodedObject) return `;${exploded.join(';')}`
+  const prefix = `;${encoded(name)}=`
+  return prefix + flat.join(explode && Array.isArray(value) ? prefix : ',')
 }
 
 /** Writes a value into a query, as pairs. An empty list has none. */
@@ -69,13 +67,11 @@ export function queryPairs(serialization: Serialization, value: unknown): string
     const separator = style === 'spaceDelimited' ? '%20' : style === 'pipeDelimited' ? '%7C' : ','
     return [`${key}=${value.map((each) => encode(textOfValue(each))).join(separator)}`]
   }
-  if (!isNode(value)) return [`${key}=${encode(textOfValue(value))}`]
   if (style === 'deepObject') return deepPairs(key, value, encode)
-  const entries = Object.entries(value)
-  if (explode) return entries.map(([each, item]) => `${encoded(each)}=${encode(textOfValue(item))}`)
-  return entries.length === 0
-    ? []
-    : [`${key}=${entries.flatMap(([each, item]) => [encode(each), encode(textOfValue(item))]).join(',')}`]
+  if (isNode(value) && explode)
+    return Object.entries(value).map(([each, item]) => `${encoded(each)}=${encode(textOfValue(item))}`)
+  const texts = flatTexts(value)
+  return texts.length === 0 ? [] : [`${key}=${texts.map(encode).join(',')}`]
 }
 
 function deepPairs(key: string, value: unknown, encode: (text: string) => string): string[] {
@@ -86,28 +82,17 @@ function deepPairs(key: string, value: unknown, encode: (text: string) => string
 
 /** Writes a value into a header. */
 export function headerText({ name, explode = false }: Serialization, value: unknown): string {
-  const pairs = isNode(value) ? Object.entries(value) : undefined
-  const parts = pairs?.map(([key, each]) => `${key}${explode ? '=' : ','}${textOfValue(each)}`)
-  const text = (parts ?? (Array.isArray(value) ? value.map(textOfValue) : [textOfValue(value)])).join(',')
+  const texts =
+    explode && isNode(value)
+      ? Object.entries(value).map(([key, each]) => `${key}=${textOfValue(each)}`)
+      : flatTexts(value)
+  const text = texts.join(',')
   // oxlint-disable-next-line eslint/no-control-regex -- these end a header
   if (/[\r\n\0]/.test(text)) throw invalidArgument(`\`${name}\` is a header, and takes no ends of lines`)
   // oxlint-disable-next-line eslint/no-control-regex -- the bytes that a header may have
   if (/[^\t\x20-\x7e\x80-\xff]/.test(text))
     throw invalidArgument(`\`${name}\` is a header, and takes no such characters`)
   return text.trim()
-}
-
-/** Writes a value as cookies. */
-export function cookiePairs({ name, explode = true }: Serialization, value: unknown): string[] {
-  if (isNode(value) && explode)
-    return Object.entries(value).map(([key, each]) => `${encoded(key)}=${encoded(textOfValue(each))}`)
-  if (Array.isArray(value) && explode) return value.map((each) => `${encoded(name)}=${encoded(textOfValue(each))}`)
-  const parts = isNode(value)
-    ? Object.entries(value).flatMap(([key, each]) => [key, textOfValue(each)])
-    : Array.isArray(value)
-      ? value.map(textOfValue)
-      : [textOfValue(value)]
-  return [`${encoded(name)}=${parts.map(encoded).join(',')}`]
 }
 
 /** Writes a value as one segment of a path. Refuses what would lead elsewhere: no encoding keeps dot segments apart. */

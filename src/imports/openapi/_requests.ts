@@ -3,7 +3,7 @@ import { sentBody, type SentBody } from './_bodies.ts'
 import { isNode, memberOf, type DocumentNode } from './_document.ts'
 import { fixedValue } from './_options.ts'
 import type { RequestPlan } from './_operations.ts'
-import { cookiePairs, headerText, invalidArgument, pathSegment, queryPairs } from './_parameters.ts'
+import { headerText, invalidArgument, pathSegment, queryPairs } from './_parameters.ts'
 import { defineOwn } from './_schemas.ts'
 
 /** The parts of a request that the args decide. */
@@ -38,7 +38,7 @@ export async function operationRequest(
       path = path.replaceAll(`{${name}}`, () => segment)
     } else if (place === 'query') query.push(...queryPairs(parameter, sent))
     else if (place === 'header') headers.set(name, headerText(parameter, sent))
-    else cookies.push(...cookiePairs(parameter, sent))
+    else cookies.push(...queryPairs({ ...parameter, style: 'form', allowReserved: false }, sent))
   }
   if (plan.idempotencyHeader !== undefined) headers.set(plan.idempotencyHeader, context.invocationId)
   const value = await bodyValue(plan, input, context)

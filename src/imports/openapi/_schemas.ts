@@ -22,20 +22,20 @@ type TranslatedSchema = Record<string, unknown>
 const mostSchemaNodes = 20_000
 const deepestApiSchema = 256
 
-const annotations = new Set([
-  'example',
-  'examples',
-  'xml',
-  'externalDocs',
-  'nullable',
-  'readOnly',
-  'writeOnly',
-  'discriminator',
-])
-const identifiers = new Set(['$id', '$anchor', '$dynamicAnchor', '$schema', '$vocabulary', '$comment', 'id'])
-const schemaMaps = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
-const schemaLists = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
-const subschemas = new Set(
+/** Annotations, and what names a schema: neither is of use beside the whole document. */
+const dropped = new Set(
+  'example examples xml externalDocs nullable readOnly writeOnly discriminator $id $anchor $dynamicAnchor $schema $vocabulary $comment id'.split(
+    ' ',
+  ),
+)
+/** The keywords whose value is an object of schemas. */
+export const schemaMaps: ReadonlySet<string> = new Set(
+  'properties patternProperties $defs definitions dependentSchemas'.split(' '),
+)
+/** The keywords whose value is a list of schemas. */
+export const schemaLists: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
+/** The keywords whose value is a schema. */
+export const subschemas: ReadonlySet<string> = new Set(
   'items additionalProperties not if then else contains propertyNames unevaluatedProperties unevaluatedItems'.split(
     ' ',
   ),
@@ -127,7 +127,7 @@ export class DocumentSchemas {
     const translate = (each: unknown): unknown => this.#translated(each, collection, depth + 1)
     for (const [key, value] of Object.entries(schema)) {
       if (key === '$dynamicRef' || key === '$recursiveRef') throw new OperationFault(`a schema has ${key}`)
-      if (annotations.has(key) || identifiers.has(key) || key.startsWith('x-')) continue
+      if (dropped.has(key) || key.startsWith('x-')) continue
       if (schemaMaps.has(key) && isNode(value))
         defineOwn(target, key, this.#map(key, value, hidden, collection.direction, translate))
       else if (schemaLists.has(key) && Array.isArray(value)) this.#list(target, key, value, translate)
@@ -248,20 +248,13 @@ export class DocumentSchemas {
   }
 }
 
-function nullableSchema(target: TranslatedSchema): TranslatedSchema {
-  const { type, enum: values, description, ...others } = target
-  const isPlain = typeof type === 'string' && !['allOf', 'anyOf', 'oneOf', '$ref', 'const'].some((key) => key in target)
-  if (!isPlain) {
-    const { description: words, ...schema } = target
-    return { ...(words === undefined ? undefined : { description: words }), anyOf: [schema, { type: 'null' }] }
-  }
-  if (!Array.isArray(values)) return { ...target, type: [type, 'null'] }
-  const withAll = values.includes(null) ? values : [...(values as unknown[]), null]
+function nullableSchema({ description, ...schema }: TranslatedSchema): TranslatedSchema {
+  const { type, enum: values } = schema
+  const isPlain = typeof type === 'string' && !['allOf', 'anyOf', 'oneOf', '$ref', 'const'].some((key) => key in schema)
   return {
     ...(description === undefined ? undefined : { description }),
-    ...others,
-    type: [type, 'null'],
-    enum: withAll,
+    ...(isPlain ? { ...schema, type: [type, 'null'] } : { anyOf: [schema, { type: 'null' }] }),
+    ...(isPlain && Array.isArray(values) && { enum: [...new Set([...(values as unknown[]), null])] }),
   }
 }
 

@@ -1,5 +1,6 @@
-import { credentialOptions, mintedFor, valueOfMinted } from '../_minting.ts'
-import type { CredentialOptions, CredentialRequest, CredentialSource, Mint } from '../_minting.ts'
+import type { ToolContext } from '../../index.ts'
+import { credentialOptions, credentialRequest, mintedFor, valueOfMinted } from '../_minting.ts'
+import type { CredentialOptions, CredentialPurpose, CredentialSource, Mint } from '../_minting.ts'
 import {
   entriesOf,
   isNode,
@@ -18,12 +19,10 @@ import { encoded } from './_parameters.ts'
 type Carrier = 'bearer' | 'basic' | 'header' | 'query' | 'cookie'
 
 /** A security scheme that an operation is sent with. */
-export interface PlannedScheme {
-  readonly name: string
+export interface PlannedScheme extends CredentialPurpose {
   readonly carrier: Carrier
   /** The name of the header, the query or the cookie. */
   readonly parameter: string
-  readonly scopes: readonly string[]
   readonly options: CredentialOptions
 }
 
@@ -57,6 +56,7 @@ export function plannedSchemes(
   operation: DocumentNode,
   auth: AuthOption,
   hasFetch: boolean,
+  place: Pick<CredentialPurpose, 'host' | 'operation'>,
 ): readonly PlannedScheme[] {
   const own = memberOf(operation, 'security') ?? memberOf(root, 'security')
   const alternatives = Array.isArray(own) ? own.filter(isNode) : []
@@ -88,7 +88,7 @@ export function plannedSchemes(
     if (!Object.hasOwn(auth, name)) return []
     const scheme = resolved(root, memberOf(schemes, name))
     const scopes = listMember(chosen, name).filter((scope) => typeof scope === 'string')
-    return { name, scopes, options: credentialOptions(auth[name]!), ...carrierOf(name, scheme) }
+    return { ...place, scheme: name, scopes, options: credentialOptions(auth[name]!), ...carrierOf(name, scheme) }
   })
 }
 
@@ -106,12 +106,14 @@ function carrierOf(name: string, scheme: unknown): { readonly carrier: Carrier; 
 /** Makes the credentials of a request, hides them in what comes back, and puts them where they are sent. */
 export async function putCredentials(
   schemes: readonly PlannedScheme[],
-  request: Omit<CredentialRequest, 'scheme' | 'scopes'>,
+  context: ToolContext,
+  rejected: boolean,
   mask: CredentialMask,
   { headers, query, cookies }: CredentialPlaces,
 ): Promise<void> {
-  for (const { name, carrier, parameter, scopes, options } of schemes) {
-    const minted = await mintedFor(options.mint, { ...request, scheme: name, scopes })
+  for (const scheme of schemes) {
+    const { carrier, parameter, options } = scheme
+    const minted = await mintedFor(options.mint, credentialRequest(scheme, context, rejected))
     const value = valueOfMinted(minted)
     const username = typeof minted === 'string' ? '' : (minted.username ?? '')
     const pair = `${username}:${value}`

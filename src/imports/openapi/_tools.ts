@@ -47,7 +47,8 @@ export async function operationTool(name: string, found: FoundOperation, source:
     ...rest
   } = checkedOptions(options, operation.key)
   const hosts = hostsOf(found, options, source)
-  const schemes = plannedSchemes(document, node, settings.auth, settings.fetch !== undefined)
+  const purpose = { host: hosts.base.host, operation: operation.key }
+  const schemes = plannedSchemes(document, node, settings.auth, settings.fetch !== undefined, purpose)
   const takenPlaces = new Set(
     schemes.map(({ carrier, parameter }) => {
       const place = carrier === 'bearer' || carrier === 'basic' ? 'header' : carrier
@@ -66,7 +67,6 @@ export async function operationTool(name: string, found: FoundOperation, source:
   const traits: ToolTraits = { ...traitsOf(request, settings), ...own }
   const isRepeatable = isSafe(request.method) || traits.idempotent === true || traits.readonly === true
   const callable: CallableOperation = {
-    key: operation.key,
     request,
     schemes,
     hosts,

@@ -1,4 +1,5 @@
 import { isNode, memberOf, type DocumentNode } from './_document.ts'
+import { schemaLists, schemaMaps, subschemas } from './_schemas.ts'
 
 /** What was cut of a schema that a model is shown. */
 export interface TrimmedSchema {
@@ -8,10 +9,6 @@ export interface TrimmedSchema {
 
 const deepestDescription = 3
 const deepestBranch = 6
-const mapKeywords = ['properties', 'patternProperties', '$defs', 'dependentSchemas']
-const listKeywords = ['allOf', 'anyOf', 'oneOf', 'prefixItems']
-const schemaKeywords =
-  'items additionalProperties not if then else contains propertyNames unevaluatedProperties unevaluatedItems'.split(' ')
 
 /** Cuts a schema until its JSON has at most as many characters: deep descriptions first, then deep branches. */
 export function trimmedSchema(schema: DocumentNode, most: number): TrimmedSchema | undefined {
@@ -54,10 +51,9 @@ function cutAt(schema: DocumentNode, descriptions: number, branches: number): Do
     if (typeof reference === 'string' && reference.startsWith('#/$defs/')) note(reference.slice(8), level)
     const entries = Object.entries(node).flatMap(([key, value]): [string, unknown][] => {
       if (key === 'description' && level > descriptions) return []
-      if (mapKeywords.includes(key) && isNode(value)) return [[key, mapped(value, level + 1)]]
-      if (listKeywords.includes(key) && Array.isArray(value))
-        return [[key, value.map((each) => cutNode(each, level + 1))]]
-      if (schemaKeywords.includes(key)) return [[key, cutNode(value, level + 1)]]
+      if (schemaMaps.has(key) && isNode(value)) return [[key, mapped(value, level + 1)]]
+      if (schemaLists.has(key) && Array.isArray(value)) return [[key, value.map((each) => cutNode(each, level + 1))]]
+      if (subschemas.has(key)) return [[key, cutNode(value, level + 1)]]
       return [[key, value]]
     })
     return Object.fromEntries(entries)

@@ -226,7 +226,7 @@ describe('the page of the events', () => {
       words = (error as Error).message
     }
     const known = words.match(/\b(?:call|tool):\w+/g) ?? []
-    expect(known).toHaveLength(8)
+    expect(known).toHaveLength(9)
     expect(rows.toSorted()).toEqual(known.toSorted())
   })
 })

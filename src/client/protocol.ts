@@ -334,6 +334,7 @@ function changedFields(
       const { type, data } = event
       return { progress: [...(progress ?? []), { type, data, timestamp }].slice(-mostProgress) }
     }
+    case 'call:blocked':
     case 'tool:end':
       return {}
     case 'call:settled': {

@@ -75,16 +75,23 @@ export function describeObserver(
         yield await Promise.resolve('step')
         return input
       }
+      let letGo = (_value?: unknown): void => {}
       const watched = create()
       const { executor, events, reports } = watching(
         watched.extension,
-        testTool(handler as never, { requiresConfirmation: true }),
+        testTool(handler as never, { requiresConfirmation: true, conflicts: () => ['file:/a'] }),
+        testTool(() => new Promise((resolve) => (letGo = resolve)), { name: 'holds', conflicts: () => ['file:/a'] }),
       )
+      executor.on('call:blocked', () => letGo())
       const { token = '' } = await executor.execute(
         { id: 'call_1', name: 'work', args: repairable },
         { session: 'one' },
       )
+      const began = new Promise((resolve) => executor.on('tool:start', resolve))
+      const holding = executor.execute({ name: 'holds' })
+      await began
       const result = await executor.calls.decide(token, 'allow', { note: 'fine', decidedBy: 'me' })
+      await holding
       expect(result).toMatchObject({ status: 'ok', content: [{ data: { a: 1 } }] })
       expect(new Set(events.map(({ event }) => event))).toEqual(new Set(watchedEvents))
       expect(watched.said.length).toBe(events.length)

@@ -1,5 +1,6 @@
 import { ToolError, type CallStatus, type ToolEvent } from '../index.ts'
 import type { ToolCallRecord } from '../extension.ts'
+import { blockedMark } from '../records/fold.ts'
 
 /**
  * Makes the events with which a call ended on a worker, from its settled record.
@@ -33,8 +34,20 @@ export function lastEventsOf(record: ToolCallRecord, first: number): ToolEvent[]
     durationMs,
   }
   if (startedAt === undefined) return [end]
-  const start: ToolEvent = { ...of, event: 'tool:start', seq: first + 1, timestamp: startedAt, input }
+  const start: ToolEvent = {
+    ...of,
+    event: 'tool:start',
+    seq: first + 1 + timesBlocked(record),
+    timestamp: startedAt,
+    input,
+  }
   if (seq - 2 <= start.seq) return [start, end] // the worker died, and another executor closed the call
   const ran = { isError: status !== 'ok', durationMs: timestamp - startedAt }
   return [start, { ...of, event: 'tool:end', seq: seq - 2, timestamp, ...ran }, end]
+}
+
+/** Counts how often a call told its last worker, before it started, that it waits for other calls. */
+function timesBlocked({ auditTrail }: ToolCallRecord): number {
+  const place = auditTrail.findLastIndex(({ note }) => note?.startsWith('queued'))
+  return auditTrail.slice(place + 1).filter(({ note }) => note?.startsWith(blockedMark)).length
 }

@@ -202,6 +202,7 @@ function follow(
 const isCarried: Readonly<Record<ToolEvent['event'], boolean>> = {
   'call:received': false,
   'call:repaired': false,
+  'call:blocked': true,
   'call:waiting': false,
   'call:resumed': true,
   'tool:start': true,

@@ -116,6 +116,13 @@ function detailsOf(event: ToolEvent): readonly string[] {
       return [fieldText(event, 'args')]
     case 'call:repaired':
       return [stepWords(event.steps), fieldText(event, 'args')]
+    case 'call:blocked':
+      return [
+        lineWords(event.by),
+        event.gate === undefined ? '' : lineWords(event.gate),
+        fieldText(event, 'keys'),
+        event.behind === undefined ? '' : `behind ${lineWords(event.behind)}`,
+      ]
     case 'call:waiting':
       return [
         lineWords(event.reason),

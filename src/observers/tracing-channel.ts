@@ -22,6 +22,7 @@ export const channelNames: { readonly [Name in ToolEventName]: `toolwright:${Nam
   'call:received': 'toolwright:call:received',
   'call:waiting': 'toolwright:call:waiting',
   'call:repaired': 'toolwright:call:repaired',
+  'call:blocked': 'toolwright:call:blocked',
   'call:resumed': 'toolwright:call:resumed',
   'tool:start': 'toolwright:tool:start',
   'tool:progress': 'toolwright:tool:progress',

@@ -99,7 +99,7 @@ export class JournalCalls implements RecorderCalls {
         count++
         last = record
         // What was found out about a call is part of that call.
-        if (record.reconciles === undefined) snapshots.push(snapshotOf(record))
+        if (record.reconciles === undefined) snapshots.push(snapshotOf(record, this.#kernel.inFlight.get(record.id)))
         if (count >= wanted) break
       }
       isOver = count < wanted || snapshots.length >= limit

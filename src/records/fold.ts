@@ -3,6 +3,9 @@ import type { ToolEvent, ToolEventOf } from '../kernel/call/events.ts'
 import type { ToolCallAuditEntry, ToolCallRecord, ToolCallState } from '../kernel/call/record.ts'
 import { following } from './record.ts'
 
+/** With it begins the line of an audit trail that says what a call waits for before it starts. */
+export const blockedMark = 'blocked: '
+
 /** A record that only its maker holds. The values of its fields are replaced, never changed. */
 export type OpenRecord = { -readonly [Field in keyof ToolCallRecord]: ToolCallRecord[Field] }
 
@@ -51,6 +54,9 @@ export function fold(record: OpenRecord, event: ToolEvent): void {
       record.repairedFrom = event.from
       record.repairs = event.steps
       break
+    case 'call:blocked':
+      remark(record, timestamp, blockedWords(event))
+      break
     case 'call:waiting':
       foldWaiting(record, event)
       break
@@ -98,6 +104,11 @@ export function remark(record: OpenRecord, timestamp: number, note?: string): vo
 function foldFinding(record: OpenRecord, reconciles: string): void {
   record.reconciles = reconciles
   record.effect = 'unknown' // until it is found out
+}
+
+/** Says in a line of the audit trail what a call waits for before it starts. */
+function blockedWords({ by, gate = by, behind }: ToolEventOf<'call:blocked'>): string {
+  return `${blockedMark}${gate}${behind === undefined ? '' : `, behind ${behind}`}`
 }
 
 function foldWaiting(record: OpenRecord, event: ToolEventOf<'call:waiting'>): void {

@@ -1,4 +1,5 @@
 import { sha256 } from '#sha256'
+import type { Received } from '../kernel/call/parcel.ts'
 import type { ToolCallRecord, ToolCallSnapshot, ToolCallState } from '../kernel/call/record.ts'
 import { bounded, readText } from '../kernel/json/json-text.ts'
 import { sortMembers } from './own-json.ts'
@@ -40,15 +41,18 @@ export function digestOf(previous: string, record: ToolCallRecord): string {
 const longestPreview = 200
 const largestArgs = 16_384
 
-/** Makes the snapshot of a record. */
-export function snapshotOf(record: ToolCallRecord): ToolCallSnapshot {
+/** Makes the snapshot of a record. `call` is the call itself, if it is in flight here. */
+export function snapshotOf(record: ToolCallRecord, call?: Pick<Received, 'blocked'>): ToolCallSnapshot {
   const { updatedAt: _updatedAt, editedFrom: _editedFrom, input, journal, ...visibleFields } = record
   const text = JSON.stringify(input) ?? ''
   const inputPreview = text.length > longestPreview ? `${text.slice(0, longestPreview)}…` : text
   const { result, artifact, handle, finding, awaits: { prompt, expiresAt } = {} } = journal ?? {}
   const { id: invocationId, name: toolName } = record
   const args = bounded(input, largestArgs)
-  const own = { invocationId, toolName, args, prompt, expiresAt, result, artifact, handle, finding, inputPreview }
+  const { by, gate, keys, behind } = call?.blocked ?? {}
+  const blocked = by && { by, gate, keys, behind }
+  const wait = { prompt, expiresAt, blocked }
+  const own = { invocationId, toolName, args, ...wait, result, artifact, handle, finding, inputPreview }
   return readText(JSON.stringify({ ...visibleFields, ...own })) as ToolCallSnapshot
 }
 

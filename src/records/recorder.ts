@@ -205,7 +205,7 @@ export class JournalRecorder implements Recorder {
   async snapshot(invocationId: string, call?: Received): Promise<ToolCallSnapshot | undefined> {
     const live = call?.recording?.record // it has no result: from the settlement on, only the journal is right
     const record = live && !isSettled(live.state) ? live : (await this.read(invocationId))?.record
-    return record && snapshotOf(record)
+    return record && snapshotOf(record, call)
   }
 
   queueFor(resume: Resume): ExecutorQueue {

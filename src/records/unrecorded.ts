@@ -137,7 +137,10 @@ export class UnrecordedCalls implements WaitKeeper, RecorderCalls {
       .filter(({ record }) => session === undefined || record.session === session)
       .filter(({ record }) => before === undefined || newestFirst(record, before) > 0)
       .toSorted((one, other) => newestFirst(one.record, other.record))
-    return page.slice(0, limit).map((one) => snapshotOf('call' in one ? wholeRecord(one) : one.record))
+    return page.slice(0, limit).map((one) => {
+      const record = 'call' in one ? wholeRecord(one) : one.record
+      return snapshotOf(record, this.#kernel.inFlight.get(record.id))
+    })
   }
 
   async settled(call: ToolResult | string, { signal, closed }: SettledOptions = {}): Promise<ToolResult> {

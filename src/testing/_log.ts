@@ -104,6 +104,7 @@ export class LoggedCall implements ObservedCall {
         this.error = event.error
         this.content = result?.content
         break
+      case 'call:blocked':
       case 'tool:end':
     }
   }

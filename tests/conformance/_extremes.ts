@@ -40,6 +40,10 @@ const floods: Record<string, readonly [handler: (input: never, context: ToolCont
   asks_about_much: [() => 'asked'],
   is_denied_in_long_words: [() => 1],
   is_denied_with_a_long_result: [() => 1],
+  touches_much: [
+    async () => new Promise((resolve) => setImmediate(resolve)),
+    { conflicts: () => Array.from({ length: 255 }, (_, index) => `a/${'x'.repeat(1_000)}${index}`).concat('a') },
+  ],
   takes_large_args: [() => 'taken', { requiresConfirmation: true }],
 }
 
@@ -89,6 +93,7 @@ export async function flood(use: readonly Extension[]): Promise<readonly ToolEve
     const { token } = await executor.execute(call)
     if (token !== undefined) await executor.calls.decide(token, 'allow', { note: long, decidedBy: long })
   }
+  await Promise.all([1, 2].map(() => executor.execute({ name: 'touches_much' })))
   await executor.close()
   return events
 }

@@ -84,6 +84,31 @@ describe.each([
     expect(namesOf(streamed).filter((name) => name !== 'call:resumed')).toEqual(namesOf(events))
   })
 
+  test('tells its observers how a call ended that waited for another on its worker', async () => {
+    const released = Promise.withResolvers<void>()
+    const touch = tool('touch', () => released.promise).with({ conflicts: () => ['thing'] })
+    const ground = sqliteGround([touch], dispatcherOf())
+    const caller = callerOn(ground)
+    const events = eventsOf(caller)
+    const there = eventsOf(workerOn(ground).executor)
+    const calls = ['a', 'b'].map((invocationId) => caller.execute({ name: 'touch' }, { session: 's', invocationId }))
+    await vi.waitFor(() => expect(there.map(({ event }) => event)).toContain('call:blocked'), soon)
+    released.resolve()
+    await Promise.all(calls)
+    const { invocationId: blocked } = there.find(({ event }) => event === 'call:blocked')!
+    const of = (all: ToolEvent[], ...left: string[]): unknown[] =>
+      all
+        .filter(({ invocationId, event }) => invocationId === blocked && !left.includes(event))
+        .map(({ event, seq }) => [event, seq])
+    expect(of(there)).toEqual(
+      ['call:resumed', 'call:blocked', 'tool:start', 'tool:end', 'call:settled'].map((name, index) => [
+        name,
+        index + 2,
+      ]),
+    )
+    expect(of(events, ...waiting)).toEqual(of(there, 'call:resumed', 'call:blocked'))
+  })
+
   test('tells of no start that never was: a call that expires has its end alone, once', async () => {
     const caller = callerOn(sqliteGround(toolsOf(), dispatcherOf()), { expiry: 20 })
     const events = eventsOf(caller)

@@ -19,7 +19,7 @@ test.each<[unknown, string]>([
   [undefined, '"undefined"'],
 ])('a listener of no event is refused with the names of the events: %s', (name, shown) => {
   expect(() => createExecutor().on(name as never, () => {})).toThrow(
-    `There is no event ${shown}. Listen to one of call:received, call:repaired, call:waiting, call:resumed, tool:start, tool:progress, tool:end, call:settled, *, tools:changed.`,
+    `There is no event ${shown}. Listen to one of call:received, call:repaired, call:blocked, call:waiting, call:resumed, tool:start, tool:progress, tool:end, call:settled, *, tools:changed.`,
   )
 })
 

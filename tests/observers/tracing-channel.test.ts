@@ -39,7 +39,7 @@ describe('tracingChannel', () => {
     expect(channelNames).toEqual(
       Object.fromEntries(Object.keys(channelNames).map((name) => [name, `toolwright:${name}`])),
     )
-    expect(Object.keys(channelNames).length).toBe(8)
+    expect(Object.keys(channelNames).length).toBe(9)
   })
 
   test('publishes to whoever subscribed, and to nobody who did not', async () => {

@@ -5,6 +5,7 @@ import type { Repair } from '../../extension.ts'
 export const watchedEvents = [
   'call:received',
   'call:repaired',
+  'call:blocked',
   'call:waiting',
   'call:resumed',
   'tool:start',
@@ -27,6 +28,9 @@ export const oddFields = [
   'meta',
   'prompt',
   'steps',
+  'keys',
+  'gate',
+  'behind',
 ] as const
 
 /** What a terminal obeys or a reader is deceived by, and what breaks a line. */

@@ -36,7 +36,7 @@ const longestText = 16_384
 const largestData = 65_536
 
 /** The events whose texts and data come from outside, in any size. */
-const unbounded = new Set<ToolEventName>(['call:waiting', 'call:resumed', 'tool:progress'])
+const unbounded = new Set<ToolEventName>(['call:blocked', 'call:waiting', 'call:resumed', 'tool:progress'])
 
 /** Cuts the texts and data of a body to the limits of an event. Args have their own limit. */
 function fitting<Body extends object>(body: Body, { argsLimit }: EventTargets): Body {
@@ -69,6 +69,7 @@ type Masks = { readonly [Name in ToolEventName]: { readonly [Field in keyof Bodi
 const masks: Masks = {
   'call:received': { args: 'args' },
   'call:repaired': { args: 'args' },
+  'call:blocked': { keys: 'value' },
   'call:waiting': { prompt: 'text', why: 'text', meta: 'value', input: 'args' },
   'call:resumed': { note: 'text', args: 'args' },
   'tool:start': { input: 'args' },

@@ -2,6 +2,7 @@ import type { CallingProgram, SideEffect, ToolResult } from './call.ts'
 import { type SettledStatus, InvalidConfigurationError, type ToolError } from '../errors.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import type { Approval, WaitReason, Question } from './approval.ts'
+import type { Blocker } from './blocker.ts'
 import type { RepairStep } from './repair-step.ts'
 
 /** The fields of each type of event beside the envelope. */
@@ -20,6 +21,8 @@ export interface Bodies {
     readonly from: string
     readonly steps: readonly RepairStep[]
   }
+  /** The call may run, and waits for other calls. Time that it waits so is not its own. */
+  'call:blocked': Blocker
   /** The call waits: for the answer of a person or a client, or for a worker. It is the last event until `call:resumed`. */
   'call:waiting': Question & {
     /** What the call waits for. */
@@ -61,6 +64,7 @@ export type ToolEventName = keyof Bodies
 const eventNames: Readonly<Record<ToolEventName | '*', true>> = {
   'call:received': true,
   'call:repaired': true,
+  'call:blocked': true,
   'call:waiting': true,
   'call:resumed': true,
   'tool:start': true,

@@ -46,9 +46,9 @@ function segmentsOf(key: unknown, toolName: string): string {
   return segments
 }
 
-/** Returns the key of a call that touches the same as a key of another. */
-export function overlappingKey(keys: readonly LockKey[], { path }: LockKey): LockKey | undefined {
-  return keys.find((own) => own.path === path || own.path.startsWith(`${path}/`) || path.startsWith(`${own.path}/`))
+/** Returns the keys of a call that touch the same as a key of another. */
+export function overlappingKeys(keys: readonly LockKey[], { path }: LockKey): readonly LockKey[] {
+  return keys.filter((own) => own.path === path || own.path.startsWith(`${path}/`) || path.startsWith(`${own.path}/`))
 }
 
 function withoutEmpty(key: string): string {

@@ -1,12 +1,15 @@
 import { unref } from '#clock'
 import { ToolTimeoutError } from '../errors.ts'
 import { timerLength } from './deadline.ts'
-import { overlappingKey, type LockKey } from './lock-keys.ts'
+import type { Blocker } from './blocker.ts'
+import { overlappingKeys, type LockKey } from './lock-keys.ts'
 import { Claim, LockTable, type ClaimEntry, type LockedCall } from './lock-table.ts'
 import type { Confirmed, Received } from './parcel.ts'
 
 /** How long work may outlive its call before other calls stop waiting for it, in milliseconds. */
 const lateLimit = 30_000
+
+const mostToldKeys = 16
 
 /**
  * Decides which calls run at the same time. Calls that touch the same thing run one after the other, in the order of arrival; a
@@ -63,6 +66,17 @@ export class Locks {
       this.#block(claim, blocker)
       this.#limit(claim, this.#waitTimeout)
     })
+  }
+
+  /** Returns what stands next before a call that waits. */
+  blockerOf({ claim, session }: Received): Blocker {
+    const { key, claim: before } = claim!.blocker!
+    const keys = key && overlappingKeys(claim!.keys, key).slice(0, mostToldKeys)
+    return {
+      by: 'lock',
+      ...(keys && { keys: keys.map(({ name }) => name) }),
+      ...(before.call.session === session && { behind: before.call.invocationId }),
+    }
   }
 
   /** Frees the locks once the work of the call has ended, or leaves the line. */
@@ -173,7 +187,7 @@ export class Locks {
   #refusal(claim: Claim): ToolTimeoutError {
     const start = `The call was not started within ${this.#waitTimeout.toLocaleString('en')} ms`
     const who = describeHolder(claim)
-    const key = claim.blocker?.key && overlappingKey(claim.keys, claim.blocker.key)
+    const [key] = claim.blocker?.key ? overlappingKeys(claim.keys, claim.blocker.key) : []
     if (key !== undefined) return later(`${start}: it waited for ${JSON.stringify(key.name)}, behind ${who}.`)
     return later(`${start}: in its session ${who} runs, and one of the two tools runs beside no other.`)
   }

@@ -1,5 +1,6 @@
 import type { Approval } from './approval.ts'
 import type { Caller, ToolContext, ToolValues } from './context-types.ts'
+import type { Blocker } from './blocker.ts'
 import type { Observer } from './events.ts'
 import type { CallingProgram, SideEffect, TakenCall } from './call.ts'
 import type { Deadline } from './deadline.ts'
@@ -111,6 +112,8 @@ export interface Received extends Reception {
   hasAsked: boolean
   /** What the call locks or waits for, if other calls may touch the same; `Locks` sets it. */
   claim: Claim | undefined
+  /** What the call waits for before it starts, with its secrets masked. */
+  blocked: Blocker | undefined
   /** Milliseconds of the monotonic clock when `tool:start` was emitted. */
   startedAt: number | undefined
   /** The copy of the args or the input that observers got. */
@@ -172,6 +175,7 @@ export class Parcel {
   isRunning = false
   hasAsked = false
   claim: Claim | undefined = undefined
+  blocked: Blocker | undefined = undefined
   startedAt: number | undefined = undefined
   shown: unknown = undefined
   tool: ToolDefinition | undefined = undefined

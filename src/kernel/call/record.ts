@@ -3,6 +3,7 @@ import type { ContentBlock } from '../result/content.ts'
 import type { Caller } from './context-types.ts'
 import type { CallingProgram, SideEffect, ToolResult } from './call.ts'
 import type { Approval, WaitReason, Question } from './approval.ts'
+import type { Blocker } from './blocker.ts'
 import type { RepairStep } from './repair-step.ts'
 
 /** The state of a call. */
@@ -159,6 +160,8 @@ export interface ToolCallSnapshot extends Omit<ToolCallRecord, 'updatedAt' | 'ed
   readonly handle?: string
   /** What was found out about the call after it had settled with the effect `unknown`. */
   readonly finding?: Journaled['finding']
+  /** What the call waits for before it starts, if it is in flight here. */
+  readonly blocked?: Blocker
   /** The first 200 characters of the input as JSON. */
   readonly inputPreview: string
 }

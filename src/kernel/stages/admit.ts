@@ -1,3 +1,4 @@
+import { untilFree } from '../call/blocked.ts'
 import { lockKeysOf, type LockKey } from '../call/lock-keys.ts'
 import { type Admitted, type Confirmed, stamp } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
@@ -13,9 +14,14 @@ export function admit(confirmed: Confirmed, kernel: Kernel): Admitted | Promise<
   const handedOver = kernel.elsewhere?.handOver(confirmed)
   if (handedOver !== undefined) return handedOver
   if (runsNothing(confirmed, kernel)) return stamp(confirmed, 'hasSlot', false)
-  const { order, deadline } = confirmed
-  if (order?.before(confirmed) === undefined) return enter(confirmed, kernel)
-  return deadline.outside(order.wait(confirmed, kernel.waitTimeout)).then(() => enter(confirmed, kernel))
+  const { order } = confirmed
+  const earlier = order?.before(confirmed)
+  if (order === undefined || earlier === undefined) return enter(confirmed, kernel)
+  const [blocker, wait] = [
+    { by: 'order', behind: earlier.invocationId } as const,
+    order.wait(confirmed, kernel.waitTimeout),
+  ]
+  return untilFree(confirmed, kernel, blocker, wait).then(() => enter(confirmed, kernel))
 }
 
 /** Asks for the locks of a call, and lets the later calls of its turn ask. */
@@ -24,10 +30,9 @@ function enter(confirmed: Confirmed, kernel: Kernel): Admitted | Promise<Admitte
   const isInSession = !isAsking || !confirmed.tool.traits.concurrent
   const waiting = kernel.locks.enter(confirmed, conflictsOf(confirmed), isInSession)
   confirmed.order?.pass(confirmed)
-  if (waiting === undefined) return isAsking ? stamp(confirmed, 'hasSlot', false) : takeSlot(confirmed)
-  return confirmed.deadline
-    .outside(waiting)
-    .then(() => (isAsking ? stamp(confirmed, 'hasSlot', false) : takeSlot(confirmed)))
+  const go = (): Admitted | Promise<Admitted> => (isAsking ? stamp(confirmed, 'hasSlot', false) : takeSlot(confirmed))
+  if (waiting === undefined) return go()
+  return untilFree(confirmed, kernel, kernel.locks.blockerOf(confirmed), waiting).then(go)
 }
 
 const noKeys: readonly LockKey[] = Object.freeze([])

@@ -45,6 +45,10 @@ export const ownAttributes = {
   attempt: 'toolwright.attempt',
   decision: 'toolwright.decision',
   waitReason: 'toolwright.wait.reason',
+  blockedBy: 'toolwright.blocked.by',
+  blockedGate: 'toolwright.blocked.gate',
+  blockedKeys: 'toolwright.blocked.keys',
+  blockedBehind: 'toolwright.blocked.behind',
   repairSteps: 'toolwright.repair.steps',
   artifactSize: 'toolwright.artifact.size',
 } as const

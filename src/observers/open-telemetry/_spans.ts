@@ -93,6 +93,9 @@ export class Spans {
         return
       case 'call:repaired':
         return this.#repair(event)
+      case 'call:blocked':
+        this.#open.get(event.invocationId)?.span.addEvent(event.event, blockerAttributes(event))
+        return
       case 'call:resumed':
         return this.#resume(event, tool)
       case 'call:waiting':
@@ -245,6 +248,20 @@ function identityAttributes({ callId, invocationId, session, id }: ToolEvent): A
   }
   if (callId !== null) attributes[ownAttributes.callId] = callId
   if (typeof id === 'string' || typeof id === 'number') attributes[genAi.toolCallId] = attributeText(String(id))
+  return attributes
+}
+
+/** Returns what a call waits for before it starts. Events of other packages may say anything. */
+function blockerAttributes({ by, gate, keys, behind }: ToolEventOf<'call:blocked'>): Attributes {
+  const attributes: Attributes = {}
+  for (const [name, text] of [
+    [ownAttributes.blockedBy, by],
+    [ownAttributes.blockedGate, gate],
+    [ownAttributes.blockedBehind, behind],
+  ] as const) {
+    if (typeof text === 'string') attributes[name] = attributeText(text)
+  }
+  if (Array.isArray(keys)) attributes[ownAttributes.blockedKeys] = keys.map((key) => attributeText(String(key)))
   return attributes
 }
 

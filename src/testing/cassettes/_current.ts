@@ -139,6 +139,7 @@ export function followEvent(current: CurrentCall, event: ToolEvent): void {
       break
     case 'call:received':
     case 'call:repaired':
+    case 'call:blocked':
     case 'tool:start':
     case 'tool:progress':
     case 'tool:end':

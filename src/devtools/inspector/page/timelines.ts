@@ -50,6 +50,10 @@ function noteOf(event: WireEvent): string {
   switch (event.event) {
     case 'call:repaired':
       return event.steps.map(({ step, path }) => [step, path.join('.')].filter(Boolean).join(' ')).join(' · ')
+    case 'call:blocked':
+      return [event.gate ?? event.keys?.join(' ') ?? event.by, event.behind && `behind ${event.behind}`]
+        .filter(Boolean)
+        .join(' · ')
     case 'call:waiting':
       return event.why ?? (event.reason === 'approval' ? 'for approval' : 'for a page')
     case 'call:resumed':

@@ -36,6 +36,8 @@ function sentenceOfEvent(event: WireEvent, isOfPage: boolean): string {
       return identity(event.callId)
     case 'call:repaired':
       return 'The args were nearly right, and are taken as they were meant.'
+    case 'call:blocked':
+      return 'Another call touches the same thing, so this one waits for it.'
     case 'call:waiting':
       return event.reason === 'approval' ? waitsForYes : waitsForPage
     case 'call:resumed':

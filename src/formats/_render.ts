@@ -153,7 +153,7 @@ export function answerId({ id, invocationId }: ToolResult): string {
  * @experimental
  */
 export function answerName({ result, call }: Answer): string {
-  return call === undefined || call.name === '' ? result.toolName : call.name
+  return call === undefined || call.name === '' ? (result.via ?? result.toolName) : call.name
 }
 
 /**

@@ -40,7 +40,7 @@ export function closingOf(
   effect: ToolCallRecord['effect'],
   keptArgs?: string,
 ): Closing {
-  const { createdAt, toolCallId: id } = record
+  const { createdAt, toolCallId: id, via } = record
   const { awaits: _over, work: _work, args: _args, hasStarted, ...journal } = journaledOf(record)
   const ends = hasStarted === true ? [toolEndOf(record)] : []
   const envelope = envelopeOf(record)
@@ -60,7 +60,7 @@ export function closingOf(
     },
   }
   const result = new CallResult({ invocationId, callId, toolName }, status, effect, content, durationMs)
-  Object.assign(result, { ...(id !== undefined && { id }), error })
+  Object.assign(result, { ...(id !== undefined && { id }), ...(via !== undefined && { via }), error })
   return { events: [...ends, settled], record: closed, result }
 }
 

@@ -31,7 +31,9 @@ export function findingOf(
 ): { readonly pending: ToolCallRecord; readonly received: ToolEvent } {
   const { caller, principal, program } = journaledOf(about)
   const envelope = { ...envelopeOf(about), invocationId: about.id + findingMark, seq: 0 }
-  const received: ToolEvent = { ...envelope, event: 'call:received', args: copyOf(about.input), reconciles: about.id }
+  const { id: reconciles, via } = about
+  const of = { reconciles, ...(via !== undefined && { via }) }
+  const received: ToolEvent = { ...envelope, event: 'call:received', args: copyOf(about.input), ...of }
   const journal: OpenJournaled = { caller, owner, fence: 0 }
   if (principal !== undefined) journal.principal = principal
   if (program !== undefined) journal.program = program

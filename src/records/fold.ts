@@ -47,6 +47,7 @@ export function fold(record: OpenRecord, event: ToolEvent): void {
   switch (event.event) {
     case 'call:received':
       record.input = event.args
+      if (event.via !== undefined) record.via = event.via
       if (event.reconciles !== undefined) foldFinding(record, event.reconciles)
       break
     case 'call:repaired':

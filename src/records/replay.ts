@@ -5,14 +5,15 @@ import {
   type SpooledArtifact,
 } from '../kernel/result/artifact.ts'
 import { BinaryArtifact, chosenClass, JsonArtifact, TextArtifact } from '../kernel/result/kinds.ts'
-import type { ToolCall, ToolResult } from '../kernel/call/call.ts'
+import { beyondBridge } from '../kernel/call/bridge.ts'
+import type { TakenCall, ToolCall, ToolResult } from '../kernel/call/call.ts'
 import { CallResult } from '../kernel/call/call-result.ts'
 import { callIdOf } from '../kernel/json/canonical.ts'
 import { content, type ContentBlock } from '../kernel/result/content.ts'
 import { ArtifactError, ToolError } from '../kernel/errors.ts'
 import { duplicate } from '../kernel/outcome/failure.ts'
 import { waitingWords } from './words.ts'
-import type { Received } from '../kernel/call/parcel.ts'
+import type { Received, Writable } from '../kernel/call/parcel.ts'
 import { canonicalArgs } from '../kernel/stages/identify.ts'
 import { inQueue } from './queued.ts'
 import { isSettled } from './record.ts'
@@ -35,9 +36,10 @@ export async function recall(
   kernel: RecordsContext,
   recorder: Pick<JournalRecorder, 'read' | 'findings'>,
 ): Promise<ToolResult | undefined> {
-  const { call, invocationId, session, caller } = received
+  const { invocationId, session, caller } = received
   const found = await recorder.read(invocationId)
   if (found === null) return undefined
+  const call = targetCall(received, kernel)
   const { record } = found
   const isSameCaller = JSON.stringify(record.journal?.caller) === JSON.stringify(caller)
   const isOurs = record.session === session && isSameCaller && isSameCall(record, call, kernel)
@@ -55,13 +57,27 @@ export async function recall(
   throw duplicate(received, isSettled(record.state) ? 'none' : 'unknown', visibleState)
 }
 
-/** Gives a result the provider's id of this call. */
-function answering({ id }: ToolCall, result: ToolResult): ToolResult {
-  return id === undefined ? result : CallResult.of(result, { id })
+/** Returns the call of the tool that a bridge named, if a bridge was called. */
+function targetCall({ call, session }: Received, { registryFor, argsLimit }: RecordsContext): TakenCall {
+  try {
+    const bridge = registryFor(session).resolve(call.name)
+    return bridge?.type === 'bridge' ? beyondBridge(call, bridge.name, argsLimit) : call
+  } catch {
+    return call // it named no tool
+  }
+}
+
+/** Gives a result what is the model's in this call: the provider's id, and the bridge. */
+function answering({ id, via }: TakenCall, result: ToolResult): ToolResult {
+  if (id === undefined && via === result.via) return result
+  const own = { ...(id !== undefined && { id }), ...(via !== undefined && { via }) }
+  const answer: Writable<ToolResult> = CallResult.of(result, own)
+  if (via === undefined) delete answer.via
+  return answer
 }
 
 /** Makes the result of a call that still waits. It has no token, since only the first result has it. */
-function waiting(record: ToolCallRecord, { reason, expiresAt, work }: WaitRecord, call: ToolCall): ToolResult {
+function waiting(record: ToolCallRecord, { reason, expiresAt, work }: WaitRecord, call: TakenCall): ToolResult {
   const { id: invocationId, callId, name: toolName } = record
   const text = waitingWords(toolName, reason)
   const effect = reason === 'client' ? 'unknown' : 'none'
@@ -98,6 +114,7 @@ export async function replay(record: ToolCallRecord, kernel: RecordsContext): Pr
     effect,
     session,
     journal,
+    via,
   } = record
   const { handle, failure, skipped } = journal ?? {}
   const isOutput = kernel.registryFor(session).get(toolName)?.type === 'output'
@@ -106,6 +123,7 @@ export async function replay(record: ToolCallRecord, kernel: RecordsContext): Pr
   const result = new CallResult({ invocationId, callId, toolName }, status, effect, blocks, record.durationMs ?? 0)
   return Object.assign(result, {
     ...(id !== undefined && { id }),
+    ...(via !== undefined && { via }),
     isError: record.isError ?? true,
     ...(artifact && { artifact }),
     ...(handle && { handle }),

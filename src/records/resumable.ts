@@ -22,7 +22,7 @@ export async function findResumable(
 
 /** Makes the waiting call of a record. */
 export function resumableCallOf(record: ToolCallRecord, wait: WaitRecord, recording: Recording): ResumableCall {
-  const { id: invocationId, name, session, toolCallId: id, callId, seq, journal } = record
+  const { id: invocationId, name, session, toolCallId: id, callId, seq, journal, via } = record
   const { reason, digest, fingerprint, expiresAt, text, isApproved } = wait
   const lease = livingLease(wait)
   return {
@@ -31,6 +31,7 @@ export function resumableCallOf(record: ToolCallRecord, wait: WaitRecord, record
       name,
       args: text,
       program: journal?.program,
+      ...(via !== undefined && { via }),
       ...('result' in wait && { result: wait.result }),
     },
     callId,

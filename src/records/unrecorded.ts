@@ -62,6 +62,7 @@ export class UnrecordedCalls implements WaitKeeper, RecorderCalls {
     const record = begun(event)
     fold(record, event)
     record.effect = result.effect
+    if (result.via !== undefined) record.via = result.via // there was no event that told it
     if (call.redactor !== undefined) record.input = call.redactor.args()
     const resumable = resumableOf(call, event.seq + 1, wait)
     this.#results.take(record.id) // of another call with the same id

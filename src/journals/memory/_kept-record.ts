@@ -106,7 +106,8 @@ export class KeptRecord implements RecordFacts {
   readonly #session: string
   readonly #toolCallId: string | number | undefined
   readonly #editedFrom: string | undefined
-  readonly #repaired: Pick<ToolCallRecord, 'repairedFrom' | 'repairs'> | undefined
+  /** What few records have. */
+  readonly #rare: Pick<ToolCallRecord, 'repairedFrom' | 'repairs' | 'via'> | undefined
   readonly #input: unknown
   readonly #state: ToolCallState
   readonly #approval: ToolCallRecord['approval'] | undefined
@@ -140,7 +141,9 @@ export class KeptRecord implements RecordFacts {
     this.#session = record.session
     this.#toolCallId = record.toolCallId
     this.#editedFrom = record.editedFrom
-    this.#repaired = record.repairs && ownJson({ repairedFrom: record.repairedFrom!, repairs: record.repairs })
+    const { repairedFrom, repairs, via } = record
+    const isRare = repairs !== undefined || via !== undefined
+    this.#rare = isRare ? ownJson({ repairedFrom, repairs, via } as Partial<ToolCallRecord>) : undefined
     this.#input = record.input
     this.#state = record.state
     this.#approval = approval.required ? ownJson(approval) : undefined
@@ -227,7 +230,7 @@ export class KeptRecord implements RecordFacts {
     const others = {
       toolCallId: this.#toolCallId,
       editedFrom: this.#editedFrom,
-      ...this.#repaired,
+      ...this.#rare,
       status: this.#status,
       error: this.#error,
       isError: this.#isError,

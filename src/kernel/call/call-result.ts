@@ -8,6 +8,7 @@ import type { Writable } from './parcel.ts'
 export class CallResult implements Writable<ToolResult> {
   // Only declared: most results have none of these.
   declare id?: string | number
+  declare via?: string
   declare artifact?: SpooledArtifact
   declare handle?: string
   declare error?: ToolError

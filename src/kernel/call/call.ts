@@ -35,6 +35,8 @@ export interface ToolCall {
 export interface TakenCall extends ToolCall {
   /** Why it cannot be run. */
   readonly refusal?: ToolError
+  /** The bridge that named the tool. */
+  readonly via?: string | undefined
 }
 
 /** The side effect of a call: `none` happened, it is `completed`, or it is `unknown` whether it happened. */
@@ -50,6 +52,8 @@ export interface ToolResult {
   /** 64 hexadecimal digits, the same for the same tool and args on every machine; `null` if the args have no canonical form. */
   readonly callId: string | null
   readonly toolName: string
+  /** The bridge that the model called, if its args named the tool. */
+  readonly via?: string
   readonly status: CallStatus
   readonly effect: SideEffect
   readonly isError: boolean
@@ -85,7 +89,7 @@ export interface ToolResult {
 /** With it ends the id of a record that says what was found out about another. */
 export const findingMark = '~reconciled'
 
-const longestName = 256
+export const longestName = 256
 const longestId = 65_536
 const longestToldId = 1_024
 const strangers = ['input', 'arguments', 'parameters'] as const

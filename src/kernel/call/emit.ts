@@ -98,7 +98,7 @@ export function eventOf<Name extends ToolEventName>(
   event: Name,
   body: Bodies[Name],
 ): ToolEvent {
-  const { callId, invocationId, name: toolName, session, principal, program, seq, redactor } = parcel
+  const { callId, invocationId, name: toolName, session, principal, program, seq, redactor, call } = parcel
   const own = redactor === undefined ? body : maskedBody(event, body, redactor)
   const id = toldId(parcel.id)
   const open: Record<string, unknown> =
@@ -107,6 +107,7 @@ export function eventOf<Name extends ToolEventName>(
       : { event, callId, invocationId, id, toolName, session, seq, timestamp: Date.now() }
   if (principal !== undefined) open['principal'] = principal
   if (program !== undefined) open['program'] = program
+  if (call.via !== undefined && event === 'call:received') open['via'] = call.via
   setBody(open, event, own, targets)
   return open as unknown as ToolEvent
 }

@@ -10,6 +10,8 @@ export interface Bodies {
   /** A call came in. */
   'call:received': {
     readonly args: unknown
+    /** The bridge that the model called, if its args named the tool. */
+    readonly via?: string
     /** The invocation, if these events are about what was found out of it later, and no call came in. */
     readonly reconciles?: string
   }

@@ -75,6 +75,8 @@ export interface ToolCallRecord {
   readonly session: string
   /** The provider's id of the call. An id above 1,024 characters becomes its beginning and its SHA-256. */
   readonly toolCallId?: string | number
+  /** The bridge that the model called, if its args named the tool. */
+  readonly via?: string
   /** The callId before a person edited the args. */
   readonly editedFrom?: string
   /** The callId of the args that came in, if they did not fit and were repaired, and how they were. */

@@ -1,5 +1,5 @@
 import type { Caller } from './context-types.ts'
-import type { ToolCall } from './call.ts'
+import type { TakenCall } from './call.ts'
 import type { WaitReason, Question } from './approval.ts'
 import type { WaitRecord, QueuedWork, Recording } from './record.ts'
 
@@ -23,7 +23,7 @@ export class Wait {
 /** A call that waits for an answer, with everything that it needs to go through the pipeline again. */
 export interface ResumableCall extends Pick<WaitRecord, 'reason' | 'digest' | 'fingerprint' | 'expiresAt'> {
   /** The call as it was. `args` is the canonical text that was hashed. */
-  readonly call: ToolCall
+  readonly call: TakenCall
   readonly callId: string | null
   readonly invocationId: string
   readonly session: string

@@ -137,7 +137,8 @@ function maySayArgs(received: Received, kernel: OutcomeContext): boolean {
   try {
     const registry = kernel.registryFor(received.session)
     const { tool = registry.resolve(received.call.name) } = stageFields(received)
-    const tools = tool === undefined ? registry.list() : [tool]
+    // The args of a bridge that names no tool may be meant for any.
+    const tools = tool === undefined || tool.type === 'bridge' ? registry.list() : [tool]
     return tools.every(({ secrets }) => secrets.length === 0)
   } catch {
     return false

@@ -5,8 +5,12 @@ import { unmarked, type ContentBlock } from '../result/content.ts'
 import { modelLine } from './failure.ts'
 import { stageFields, toldOutput, type Received, type Spooled, type Writable } from '../call/parcel.ts'
 import { encodeResult } from '../result/encode.ts'
+import { canBeDescribed, type ToolDefinition } from '../tool/definition.ts'
 import type { OutcomeContext } from '../executor-context.ts'
 import type { WaitKeeper } from '../recorder.ts'
+
+/** The most characters of a schema that the error for wrong args has. */
+const longestSchema = 8_192
 
 /** Makes the result of a call that passed every stage of the pipeline. */
 export function success(spooled: Spooled): ToolResult {
@@ -91,10 +95,11 @@ export function resultOf(
   effect: SideEffect,
   content: readonly ContentBlock[],
 ): Writable<ToolResult> {
-  const { id, invocationId, callId, name: toolName, receivedAt } = received
+  const { id, invocationId, callId, name: toolName, receivedAt, call } = received
   const durationMs = performance.now() - receivedAt
   const result = new CallResult({ invocationId, callId, toolName }, status, effect, content, durationMs)
   if (id !== undefined) result.id = id
+  if (call.via !== undefined) result.via = call.via
   return result
 }
 
@@ -108,6 +113,15 @@ function wordsFor(received: Received, kernel: OutcomeContext, error: ToolError):
   }
   // The package's own messages are for the model, such as a denial and its reason, or issues of args.
   const isTheirs = error.code === 'E_TOOL_DOWNSTREAM_ERROR' || error.code === 'E_INVALID_TOOL_RESULT'
-  const isExposed = !isTheirs || (stageFields(received).tool?.exposeErrors ?? kernel.exposeErrors)
-  return [{ type: 'text', text: modelLine(error, isExposed) }]
+  const { tool, call } = stageFields(received)
+  const isExposed = !isTheirs || (tool?.exposeErrors ?? kernel.exposeErrors)
+  const words: ContentBlock = { type: 'text', text: modelLine(error, isExposed) }
+  if (error.code !== 'E_INVALID_TOOL_ARGS' || call.via === undefined || tool === undefined) return [words]
+  return [words, { type: 'text', text: schemaWords(tool) }] // the model may not have been shown the tool
+}
+
+function schemaWords(tool: ToolDefinition): string {
+  const schema = canBeDescribed(tool, () => {}) ? JSON.stringify(tool.describe().inputSchema) : ''
+  if (schema !== '' && schema.length <= longestSchema) return `The args of ${tool.name} fit this schema: ${schema}`
+  return `The schema of ${tool.name} is not shown here: search for the tool by its name.`
 }

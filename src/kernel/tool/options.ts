@@ -10,13 +10,15 @@ import type { JsonSchema, JsonSchemaObject } from '../schema/standard.ts'
 
 /**
  * Who runs a tool: `server` and `mcp` run the handler here; others run elsewhere. The args of an `output` tool are the model's
- * answer: nothing runs. Applications add types by declaration merging.
+ * answer: nothing runs. Those of a `bridge`
+ * are `{ name, args }`: another tool, which is called in its place. Applications add types by declaration merging.
  */
 export interface ToolTypes {
   client: true
   provider: true
   mcp: true
   output: true
+  bridge: true
 }
 
 export type ToolType = 'server' | keyof ToolTypes
@@ -28,6 +30,7 @@ export const ToolExecutionType = {
   PROVIDER: 'provider',
   MCP: 'mcp',
   OUTPUT: 'output',
+  BRIDGE: 'bridge',
 } as const
 
 /** The intents, for those who prefer names to literals. */

@@ -40,6 +40,7 @@ export const ownAttributes = {
   invocationId: 'toolwright.invocation.id',
   session: 'toolwright.session.id',
   toolType: 'toolwright.tool.type',
+  via: 'toolwright.via',
   status: 'toolwright.status',
   effect: 'toolwright.effect',
   attempt: 'toolwright.attempt',

@@ -89,7 +89,7 @@ export class Spans {
   observe(event: ToolEvent, tool: ToolDefinition | undefined): void {
     switch (event.event) {
       case 'call:received':
-        this.#begin(event, tool, event.args)
+        this.#receive(event, tool)
         return
       case 'call:repaired':
         return this.#repair(event)
@@ -106,6 +106,12 @@ export class Spans {
         return this.#settle(event, tool)
       default: // progress and the end of the run add nothing to the span
     }
+  }
+
+  #receive(event: ToolEventOf<'call:received'>, tool: ToolDefinition | undefined): void {
+    const { args, via } = event
+    const entry = this.#begin(event, tool, args)
+    if (typeof via === 'string') entry?.span.setAttribute(ownAttributes.via, attributeText(via))
   }
 
   #begin(event: ToolEvent, tool: ToolDefinition | undefined, args?: unknown): CallSpan | undefined {

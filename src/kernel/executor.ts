@@ -20,7 +20,7 @@ import { failure, upToDate } from './outcome/result.ts'
 import type { Received, Resumption } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
 import { execute, executeOnce } from './pipeline.ts'
-import { policiesKey } from './run/policies.ts'
+import { durableKey, policiesKey } from './run/served.ts'
 import { asyncDispose, streamEvents } from './run/stream.ts'
 import { invocationOf } from './call/wait.ts'
 import type { Evaluation, Invocable, InvokeResult, ToolExecutor, TurnOptions } from './executor-types.ts'
@@ -44,6 +44,7 @@ class Executor implements ToolExecutor {
   readonly #extensions: readonly Extension[]
   readonly #concurrency: number
   readonly #alarms = new Alarms()
+  readonly [durableKey]: boolean
   /** Made for the first call that names none: some platforms have no random values while a module loads. */
   #session: string | undefined
   #prefix: string | undefined
@@ -56,6 +57,7 @@ class Executor implements ToolExecutor {
   constructor(options: ExecutorOptions) {
     const { kernel, registry } = assemble(options, () => this.#owner)
     this.#kernel = kernel
+    this[durableKey] = kernel.recorder?.isDurable === true
     this.#registry = registry
     this.#extensions = options.use ?? []
     this.#concurrency = amount(options, 'concurrency', 3, 1)

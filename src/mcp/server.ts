@@ -11,6 +11,7 @@ import { checkOptions, integerFrom, reporterOf, stringOption } from '../extensio
 import { connectServer, serve } from './server/_connection.ts'
 import { httpChecks, httpHandler, type HttpHandler, type HttpOptions } from './server/_http.ts'
 import type { Listening, ListenOptions } from './server/_listen.ts'
+import { OnceCalls } from './server/_once.ts'
 import { GrantedResources } from './server/_resources.ts'
 import { OpenQuestions } from './server/_rounds.ts'
 import { serverChecks, type McpServerOptions, type Peer, type ServerSettings } from './server/_settings.ts'
@@ -27,6 +28,11 @@ export interface StdioOptions {
   readonly stdin?: Readable
   /** Default: the process's own; write nothing else there. */
   readonly stdout?: Writable
+  /**
+   * The executor's session for the calls. With a name that is the same in the next process, a client that was cut off by the end of
+   * this one finds its calls there, if the journal has them. Default: one of its own.
+   */
+  readonly session?: string
 }
 
 /** One connection to a client. */
@@ -46,7 +52,10 @@ export interface McpToolServer {
    * @param transport Not started yet. The connection closes it.
    * @param options `session`: the executor's session for the calls. Default: one of its own.
    */
-  readonly connect: (transport: Transport, options?: { readonly session?: string }) => Promise<McpConnection>
+  readonly connect: (
+    transport: Transport,
+    options?: { readonly session?: string | undefined },
+  ) => Promise<McpConnection>
   /** Makes a handler that any web-standard server can mount. It checks `Host`, `Origin`, and the token if one is set. */
   readonly http: (options?: HttpOptions) => HttpHandler
   /** Listens with `node:http`. Default: on loopback only. */
@@ -60,7 +69,8 @@ export interface McpToolServer {
  * `structuredContent` if the tool has an output schema, and links to stored results, which the client of the same session
  * reads as resources. The server forwards progress, log messages, cancellation, changes of the tool list and questions to the
  * client's user. A call that waits for approval runs after the client's user has approved it. If the client cannot ask its
- * user, the call returns an error and does not run.
+ * user, the call returns an error and does not run. With a durable journal, a call that the client makes again since its answer
+ * was cut runs once.
  *
  * @param options The executor, and what the server tells and offers its clients.
  * @throws `E_INVALID_CONFIGURATION` if an option is invalid.
@@ -95,7 +105,11 @@ export function mcpServer(options: McpServerOptions): McpToolServer {
       over?.()
       resolve()
     }
-    return { closed, close: () => connection.close() }
+    const close = (): Promise<void> => {
+      settings.onceCalls.end(session)
+      return connection.close()
+    }
+    return { closed, close }
   }
   return {
     http(httpOptions = {}) {
@@ -112,9 +126,9 @@ export function mcpServer(options: McpServerOptions): McpToolServer {
       const { listen } = await import('#listen')
       return listen(httpHandler(settings, listenOptions), listenOptions, settings.report)
     },
-    async stdio({ stdin, stdout } = {}) {
+    async stdio({ stdin, stdout, session } = {}) {
       const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio')
-      return connectTo(new StdioServerTransport(stdin, stdout, { maxBufferSize: settings.messageLimit }))
+      return connectTo(new StdioServerTransport(stdin, stdout, { maxBufferSize: settings.messageLimit }), { session })
     },
     connect: connectTo,
   }
@@ -137,12 +151,14 @@ function serverSettings(options: McpServerOptions): ServerSettings {
     structuredLimit: options.structuredLimit ?? 4_194_304,
     messageLimit: options.messageLimit ?? 4_194_304,
     answerTimeout,
+    reissueTimeout: options.reissueTimeout ?? 10_000,
     values: options.values,
     identify: options.identify,
     around: options.around ?? ((_, run) => run()),
     extend: options.extend,
     report: reporterOf(options.report),
     openQuestions: new OpenQuestions(answerTimeout),
+    onceCalls: new OnceCalls(),
     granted: new GrantedResources(),
   }
 }

@@ -1,18 +1,9 @@
 import { ToolDeniedError, type InvalidToolResultError } from '../errors.ts'
-import type { ToolExecutor } from '../executor-types.ts'
 import type { Validated } from '../call/parcel.ts'
 import type { Policy } from '../ports.ts'
 import { jsonText, readText } from '../json/json-text.ts'
 import { pathText } from '../json/text.ts'
 import { isThenable } from '../json/thenable.ts'
-
-/** The key of an executor's policies, the same in all copies of the package. */
-export const policiesKey: unique symbol = Symbol.for('toolwright.policies')
-
-/** Returns the policies of an executor, in the order in which they are asked, for what serves its tools elsewhere. */
-export function policiesOf(executor: ToolExecutor): readonly Policy[] {
-  return (executor as { readonly [policiesKey]?: readonly Policy[] })[policiesKey] ?? []
-}
 
 /** A policy's decision. Each field was read once. */
 export interface PolicyAnswer {

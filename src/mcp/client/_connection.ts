@@ -4,10 +4,11 @@ import type { ToolContext } from '../../index.ts'
 import { ApprovalInvalidError, ToolDownstreamError, ToolFailure } from '../../errors.ts'
 import { areSameItems } from '../_lists.ts'
 import { listTools } from './_list.ts'
-import { Authorization, end, openLive, sendCall, type Live } from './_live.ts'
+import { Authorization, end, hasSession, openLive, sendCall, type Live } from './_live.ts'
 import type { Target } from './_options.ts'
 import { longestDelay, unheldPause } from './_pauses.ts'
-import { requestFailure, connectionLoss, handlerResult } from './_result.ts'
+import { noteFailure, onceCall, Reissues } from './_reissues.ts'
+import { requestFailure, connectionLoss, handlerResult, isOutage } from './_result.ts'
 import { quotedName } from './_text.ts'
 import { takeIn, type CalledTool, type AcceptedServer, type AcceptedTool, type AcceptedTools } from './_tools.ts'
 
@@ -219,27 +220,64 @@ export class Connection {
   }
 
   async #call(calledTool: CalledTool, input: unknown, context: ToolContext): Promise<unknown> {
+    const { listed, isRepeatable } = calledTool
+    let again: Reissues | undefined
     for (let round = 1; ; round++) {
-      const live = await this.live()
-      this.#requireUnchanged(calledTool)
+      const live = await this.#liveFor(calledTool, again)
+      if (live === undefined) continue
+      const once = onceCall(live.client, context)
       let result: CallToolResult
       live.calls++
       try {
-        result = await sendCall(live, this.#target, calledTool.listed, input, context)
+        result = await sendCall(live, this.#target, listed, input, context, once?.id)
         this.#reconnects = 0
       } catch (error) {
         const loss = connectionLoss(error)
-        if (loss === 'connection') this.#retire(live)
-        // A call is sent again only if the application allows to repeat it, or if the server refused it.
-        if (loss !== undefined && calledTool.isRepeatable && round === 1 && !context.signal.aborted) continue
+        // A session over HTTP outlives its connections, and only there the server may know the call.
+        const mayLast = once !== undefined && hasSession(live) && isOutage(error)
+        if (loss === 'connection' && !mayLast) this.#retire(live)
+        // A call is sent again only if the server runs it once, if the application allows to repeat it, or if the server refused it.
+        if (loss !== undefined && once !== undefined) {
+          if (again === undefined) again = new Reissues(error, once, this.#target, context)
+          else again.error = error
+          if (await again.next()) continue
+          if (loss === 'connection') this.#retire(live)
+        } else if (loss !== undefined && isRepeatable && round === 1 && !context.signal.aborted) continue
         if (await this.#authorization.helps(error, live.transport, round)) continue
-        throw requestFailure(error, this.name, `running ${quotedName(calledTool.listed.name)}`)
+        throw this.#lost(error, calledTool)
       } finally {
         live.calls--
         this.#sweep(live)
       }
-      return handlerResult(result, calledTool.listed.outputSchema)
+      if (result.isError === true) noteFailure(context)
+      return handlerResult(result, listed.outputSchema)
     }
+  }
+
+  /**
+   * Returns the connection for a call. Returns `undefined` if a call that is made again has to wait for the server.
+   *
+   * @throws The error by which the answer was lost, if the call cannot be made again.
+   */
+  async #liveFor(calledTool: CalledTool, again: Reissues | undefined): Promise<Live | undefined> {
+    let live: Live
+    try {
+      live = await this.live()
+      this.#requireUnchanged(calledTool)
+    } catch (error) {
+      if (again === undefined) throw error
+      const isOver = this.#isClosed || error instanceof ToolFailure
+      if (!isOver && (await again.next())) return undefined
+      throw this.#lost(again.error, calledTool)
+    }
+    if (again === undefined) return live
+    const isKnown = onceCall(live.client, again.context)?.scope === again.scope
+    if (isKnown || (calledTool.isRepeatable && again.count === 1)) return live
+    throw this.#lost(again.error, calledTool)
+  }
+
+  #lost(error: unknown, { listed }: CalledTool): ToolDownstreamError {
+    return requestFailure(error, this.name, `running ${quotedName(listed.name)}`)
   }
 
   /** Throws if the server has changed or removed the tool that was validated and approved. */

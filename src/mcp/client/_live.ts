@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { isToolError, type ToolContext } from '../../index.ts'
 import { timerLength } from '../../extension.ts'
+import { onceKey } from '../_once-key.ts'
 import type { Elicitation, ServerTool, Target } from './_options.ts'
 import { unheldPause } from './_pauses.ts'
 import { unreachable } from './_result.ts'
@@ -131,15 +132,21 @@ function clientFor({ protocol = 'auto', kind, elicit, connectTimeout }: Target, 
   return client
 }
 
-/** Sends one call. Emits the server's progress as events of the call. */
+/**
+ * Sends one call. Emits the server's progress as events of the call.
+ *
+ * @param onceId The id under which the server runs it once.
+ */
 export function sendCall(
   { client }: Live,
   { limits, meta }: Target,
   { name, inputSchema }: ServerTool,
   input: unknown,
   context: ToolContext,
+  onceId: string | undefined,
 ): Promise<CallToolResult> {
-  const _meta = meta?.(context)
+  const hostMeta = meta?.(context)
+  const _meta = onceId === undefined ? hostMeta : { [onceKey]: onceId, ...hostMeta }
   let signs = 0
   return client.callTool(
     { name, arguments: input as Record<string, unknown>, ...(_meta === undefined ? undefined : { _meta }) },
@@ -160,10 +167,17 @@ export function sendCall(
   )
 }
 
+/** Returns whether the server keeps a session of a connection over HTTP. */
+export function hasSession({ transport }: Live): boolean {
+  return transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined
+}
+
 /** Ends a connection, and its session if it has one. */
-export async function end({ client, transport }: Live): Promise<void> {
-  if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) {
-    await Promise.race([transport.terminateSession().catch(() => {}), unheldPause(2_000)])
+export async function end(live: Live): Promise<void> {
+  const { client, transport } = live
+  if (hasSession(live)) {
+    const ending = (transport as StreamableHTTPClientTransport).terminateSession().catch(() => {})
+    await Promise.race([ending, unheldPause(2_000)])
   }
   await client.close()
 }

@@ -116,8 +116,8 @@ export function connectionLoss(error: unknown): Loss {
   return error instanceof Error && error.message === 'Not connected' ? 'connection' : undefined
 }
 
-/** Returns whether it is what `fetch` throws if the server cannot be reached. */
-function isOutage(error: unknown): boolean {
+/** Returns whether it is what `fetch` throws if the server cannot be reached, or its answer breaks off. */
+export function isOutage(error: unknown): boolean {
   if (!(error instanceof TypeError)) return false
   return outages.has(error) || typeof (error.cause as { readonly code?: unknown } | undefined)?.code === 'string'
 }

@@ -23,6 +23,7 @@ import {
   type ToolValues,
 } from '../../index.ts'
 import { escapeDeceptive, escapeOf } from '../../kernel/json/deceptive.ts'
+import { invocationIdOf, isCut } from './_once.ts'
 import { progressTo } from './_progress.ts'
 import { failedResult, protocolResult } from './_result.ts'
 import { Conversation } from './_rounds.ts'
@@ -71,7 +72,7 @@ export async function callTool(
   const token = requestState<string>()
   let conversation: Conversation | undefined
   if (token === undefined) {
-    conversation = beginConversation(params, context, { peer, server, settings, subject })
+    conversation = conversationOf(params, context, { peer, server, settings, subject })
   } else {
     conversation = settings.openQuestions.take(token, peer.owner, subject())
     if (conversation === undefined) {
@@ -82,9 +83,9 @@ export async function callTool(
     conversation.answer(inputResponses ?? {})
   }
   const open = conversation
-  const leave = (): void => open.leave(signal.reason)
   const progress = progressTo(context.mcpReq, meta?.progressToken, open.counter)
-  open.tell = progress.tell
+  const detach = open.attach(progress.tell)
+  const leave = (): void => detach({ reason: signal.reason, isCut: isCut(signal.reason) })
   signal.addEventListener('abort', leave, { once: true })
   if (signal.aborted) leave()
   try {
@@ -93,12 +94,12 @@ export async function callTool(
     if ('requests' in outcome) {
       return inputRequired({ inputRequests: outcome.requests, requestState: settings.openQuestions.keep(open) })
     }
-    return await protocolResult(outcome.result, peer, server, settings)
+    return await protocolResult(outcome.result, { ...peer, session: open.session }, server, settings)
   } catch (error) {
     if (isToolError(error)) return failedResult(error)
     throw error
   } finally {
-    open.tell = () => {}
+    detach()
     signal.removeEventListener('abort', leave)
   }
 }
@@ -110,16 +111,26 @@ interface Serving {
   readonly subject: () => string
 }
 
-function beginConversation(params: CallToolRequest['params'], context: ServerContext, serving: Serving): Conversation {
+/** Returns the conversation of a call: that of the same call, if the client makes it again since it was cut off. */
+function conversationOf(params: CallToolRequest['params'], context: ServerContext, serving: Serving): Conversation {
   const { peer, server, settings, subject } = serving
   const { name, arguments: args = {} } = params
+  const { _meta: meta, inputResponses: responses = {} } = context.mcpReq
   const capabilities = capabilitiesOf(context, server)
   const { session, principal } = peer
-  const values = { ...settings.values?.({ session, principal }) }
-  const { id, invocationId } = settings.identify?.(context.mcpReq._meta, { session, principal }) ?? {}
   const caller = callerOf(name, session, isUiHost(capabilities), settings)
+  const ownId = invocationIdOf(meta, peer, settings.executor)
+  const { id, invocationId = ownId } = settings.identify?.(meta, { session, principal }) ?? {}
+  const onceId = ownId === undefined ? undefined : invocationId
+  // An id of the application could be that of another client.
+  const onceKey = onceId && JSON.stringify([onceId, caller, onceId === ownId ? undefined : peer.owner])
+  const earlier = onceKey === undefined ? undefined : settings.onceCalls.get(onceKey)
+  if (earlier?.subject() === subject()) {
+    earlier.owner = peer.owner // the questions of the call go to the client that came last
+    return earlier
+  }
+  const values = { ...settings.values?.({ session, principal }) }
   const clientName = server.server.getClientVersion()?.name
-  const { _meta: meta, inputResponses = {} } = context.mcpReq
   // A call may wait long after its request. So what it keeps holds neither the SDK's server nor the request.
   const run = async (conversation: Conversation): Promise<ToolResult> => {
     const client = new AskedClient(clientName, capabilities, peer.era, conversation)
@@ -128,13 +139,48 @@ function beginConversation(params: CallToolRequest['params'], context: ServerCon
     const options = { caller, session, principal: peer.party, invocationId, values, signal: conversation.signal }
     const asks = (requests: InputRequests): boolean =>
       settings.approvals === 'client' && missingFor(requests, capabilities) === undefined
+    const mayBeElsewhere = onceId !== undefined && earlier === undefined
     try {
-      return await settings.around(meta, () => walk(call, options, conversation, asks, settings))
+      return await settings.around(meta, async () => {
+        const result = await walk(call, options, conversation, asks, settings)
+        if (!mayBeElsewhere || result.error?.code !== 'E_DUPLICATE_INVOCATION') return result
+        const there = await settledSession(onceId, conversation.signal, settings)
+        if (onceId !== ownId && there !== session) return result
+        conversation.session = there
+        return walk(call, { ...options, session: there }, conversation, asks, settings)
+      })
     } finally {
       client.leave()
+      if (onceKey !== undefined) settings.onceCalls.delete(onceKey, conversation)
     }
   }
-  return new Conversation(peer, subject, inputResponses, run)
+  const patience = onceId === undefined ? 0 : settings.reissueTimeout
+  const conversation = new Conversation(peer, { subject, patience, responses }, run)
+  if (onceKey !== undefined && earlier === undefined) settings.onceCalls.set(onceKey, conversation)
+  return conversation
+}
+
+/**
+ * Waits until a call has settled that another process runs, or that runs for another session of the same principal. Returns its
+ * session.
+ */
+async function settledSession(
+  invocationId: string,
+  signal: AbortSignal,
+  { executor, answerTimeout }: ServerSettings,
+): Promise<string> {
+  const { session } = await executor.calls.get(invocationId)
+  const waiting = new AbortController()
+  const end = (): void => waiting.abort(signal.reason)
+  const timer = setTimeout(end, answerTimeout)
+  signal.addEventListener('abort', end)
+  try {
+    await executor.calls.settled(invocationId, { signal: waiting.signal })
+    return session
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', end)
+  }
 }
 
 /** The client of a call. It can be asked until its request has its result. */

@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { areSameItems } from '../_lists.ts'
 import { callTool, capabilitiesOf } from './_call.ts'
+import { onceCapability } from './_once.ts'
 import { pageOf } from './_pages.ts'
 import { readResource, resourcesFor, templatesFor } from './_resources.ts'
 import type { Peer, ServerSettings } from './_settings.ts'
@@ -54,7 +55,11 @@ export function serve(peer: Peer, settings: ServerSettings): McpServer {
       }
     }
   }
-  server.registerCapabilities({ tools: { listChanged: true }, resources: {} })
+  server.registerCapabilities({
+    tools: { listChanged: true },
+    resources: {},
+    ...onceCapability(peer, settings.executor),
+  })
   const toolsNow = (context: ServerContext): readonly Tool[] => {
     return toolsFor(peer.session, isUiHost(capabilitiesOf(context, served)), settings)
   }

@@ -12,6 +12,7 @@ import { functionOption, numberFrom, policiesOf, type OptionChecks } from '../..
 import { connectServer, serve } from './_connection.ts'
 import { readableBy } from './_cross-origin.ts'
 import { requestGuard, guardChecks, refuseRequest, type GuardOptions } from './_guard.ts'
+import { OnceCalls } from './_once.ts'
 import { networkOf, yielding } from './_quota.ts'
 import { OpenQuestions } from './_rounds.ts'
 import { wholeNumber, type Peer, type ServerSettings } from './_settings.ts'
@@ -88,6 +89,7 @@ export function httpHandler(allSettings: ServerSettings, options: HttpOptions): 
   const settings: ServerSettings = {
     ...allSettings,
     openQuestions: new OpenQuestions(allSettings.answerTimeout, questions),
+    onceCalls: new OnceCalls(),
   }
   const { messageLimit, executor } = settings
   const admit = requestGuard(options)
@@ -253,6 +255,7 @@ export function httpHandler(allSettings: ServerSettings, options: HttpOptions): 
       isClosed = true
       silence()
       settings.openQuestions.end()
+      settings.onceCalls.end()
       await Promise.all([modern.close(), ...[...entries].map((session) => session.close())])
     },
   }

@@ -7,6 +7,17 @@ import type { Peer } from './_settings.ts'
 const mostWaitingRounds = 1_000
 
 type Responses = Readonly<Record<string, unknown>>
+type ToldProgress = ToolEventOf<'tool:progress'>
+
+/** What a conversation begins with. */
+interface ConversationStart {
+  /** Returns name and args of the call, which the client has to repeat. */
+  readonly subject: () => string
+  /** How long the call goes on after its client was cut off, in milliseconds. */
+  readonly patience: number
+  /** Answers that came with the first request, before any question. */
+  readonly responses: Responses
+}
 
 /** A call that waits for an answer, with the timer that cancels it. */
 interface WaitingRound {
@@ -28,12 +39,20 @@ export type RoundOutcome = { readonly result: ToolResult } | { readonly requests
 
 /** One call that may ask its client questions while it runs, over several requests. */
 export class Conversation {
-  readonly owner: string
+  /** Who may answer its questions. */
+  owner: string
   readonly party: string | undefined
   /** Name and args of the call, which the client has to repeat. */
   readonly subject: () => string
-  /** Sends progress to the current request. */
-  tell: (event: ToolEventOf<'tool:progress'>) => void = () => {}
+  /** The executor's session of the call. */
+  session: string
+  /** The token of its newest question. */
+  token = ''
+  /** How long the call goes on after its client was cut off, in milliseconds. */
+  readonly #patience: number
+  /** The requests that wait for the call, with what sends progress to each. The newest gets it. */
+  readonly #requests = new Set<(event: ToldProgress) => void>()
+  #leavingAt: ReturnType<typeof setTimeout> | undefined
   /** The progress that was sent last. */
   readonly counter: { last?: number } = {}
   /** Answers that came with the first request, before any question. */
@@ -46,22 +65,48 @@ export class Conversation {
   #line: Promise<unknown> = Promise.resolve()
 
   constructor(
-    { owner, party }: Pick<Peer, 'owner' | 'party'>,
-    subject: () => string,
-    responses: Responses,
+    { owner, party, session }: Pick<Peer, 'owner' | 'party' | 'session'>,
+    { subject, patience, responses }: ConversationStart,
     run: (conversation: Conversation) => Promise<ToolResult>,
   ) {
     this.owner = owner
     this.party = party
+    this.session = session
     this.subject = subject
+    this.#patience = patience
     this.#given = new Map(Object.entries(responses))
     const failed = new Promise<never>((_, reject) => (this.#failed = reject))
-    this.#result = Promise.race([run(this).then((result) => ({ result })), failed])
-    this.#result.catch(() => {}) // the current request handles it
+    const running = run(this).then((result) => ({ result }))
+    this.#result = Promise.race([running, failed])
+    this.#result.catch(() => {}).finally(() => clearTimeout(this.#leavingAt)) // the current request handles the error
   }
 
   get signal(): AbortSignal {
     return this.#leaving.signal
+  }
+
+  /** Sends progress to the newest request. */
+  tell(event: ToldProgress): void {
+    ;[...this.#requests].at(-1)?.(event)
+  }
+
+  /**
+   * Begins a request that waits for the call.
+   *
+   * @param tell Sends progress to it.
+   * @returns What ends the request. If it ends early and no other waits, cancels the call: at once, or later if it was cut off.
+   */
+  attach(tell: (event: ToldProgress) => void): (early?: { readonly reason: unknown; readonly isCut: boolean }) => void {
+    clearTimeout(this.#leavingAt)
+    const request = (event: ToldProgress): void => tell(event)
+    this.#requests.add(request)
+    return (early) => {
+      if (!this.#requests.delete(request) || early === undefined || this.#requests.size > 0) return
+      const { reason, isCut } = early
+      if (!isCut || this.#patience === 0) return this.leave(reason)
+      this.#leavingAt = setTimeout(() => this.leave(reason), this.#patience)
+      unref(this.#leavingAt)
+    }
   }
 
   /** Asks the client. Questions wait for each other. */
@@ -129,6 +174,9 @@ export class OpenQuestions {
     const token = `${crypto.randomUUID()}${crypto.randomUUID()}`.replaceAll('-', '')
     const timer = setTimeout(() => this.#drop(token, 'The client has not answered in time.'), this.#timeout)
     unref(timer)
+    const former = this.#waiting.get(conversation.token)
+    if (former !== undefined) this.#forget(former)
+    conversation.token = token
     const { party } = conversation
     const over = yielding(this.#waiting.values(), party, { each: this.#each, all: mostWaitingRounds }, () => 0)
     if (over) this.#drop(over.token, 'Too many calls wait for an answer.')
@@ -141,8 +189,7 @@ export class OpenQuestions {
     const entry = this.#waiting.get(token)
     if (entry === undefined || entry.conversation.owner !== owner || entry.conversation.subject() !== subject)
       return undefined
-    clearTimeout(entry.timer)
-    this.#waiting.delete(token)
+    this.#forget(entry)
     return entry.conversation
   }
 
@@ -156,8 +203,12 @@ export class OpenQuestions {
   #drop(token: string, why: string): void {
     const entry = this.#waiting.get(token)
     if (entry === undefined) return
-    clearTimeout(entry.timer)
-    this.#waiting.delete(token)
+    this.#forget(entry)
     entry.conversation.leave(new Error(why))
+  }
+
+  #forget({ token, timer }: WaitingRound): void {
+    clearTimeout(timer)
+    this.#waiting.delete(token)
   }
 }

@@ -3,11 +3,13 @@ import type { ToolExecutor, ToolValues } from '../../index.ts'
 import {
   functionOption,
   integerFrom,
+  numberFrom,
   oneOf,
   stringOption,
   type OptionCheck,
   type OptionChecks,
 } from '../../extension.ts'
+import type { OnceCalls } from './_once.ts'
 import type { GrantedResources } from './_resources.ts'
 import type { OpenQuestions } from './_rounds.ts'
 
@@ -64,11 +66,18 @@ export interface McpServerOptions {
   readonly messageLimit?: number
   /** How long a client may take to answer a question, in milliseconds. Default: 600,000. */
   readonly answerTimeout?: number
+  /**
+   * How long a call with `_meta['toolwright/once']` goes on after its client was cut off, so that the client finds it again, in
+   * milliseconds. Over HTTP of 2026-07-28, a client that cancels cannot be told from one that was cut off. `0` cancels at once.
+   * Default: 10,000.
+   */
+  readonly reissueTimeout?: number
   /** Returns the application's `values` for the calls of a client. Each call gets a shallow copy. */
   readonly values?: (peer: McpPeer) => ToolValues
   /**
    * Returns the provider's id of a call, and the identity of its occurrence, for at-most-once execution. `meta` is the request's
-   * `_meta`, which the client chooses: an `invocationId` of it alone could be that of another client. Default: neither.
+   * `_meta`, which the client chooses: an `invocationId` of it alone could be that of another client. Default: no id, and an
+   * `invocationId` of the client and `_meta['toolwright/once']`, if the client has that.
    */
   readonly identify?: (
     meta: Readonly<Record<string, unknown>> | undefined,
@@ -100,6 +109,7 @@ export interface ServerSettings extends Required<
     | 'structuredLimit'
     | 'messageLimit'
     | 'answerTimeout'
+    | 'reissueTimeout'
     | 'around'
     | 'report'
   >
@@ -111,6 +121,7 @@ export interface ServerSettings extends Required<
   readonly extend: McpServerOptions['extend']
   /** The calls of all clients that wait for an answer. */
   readonly openQuestions: OpenQuestions
+  readonly onceCalls: OnceCalls
   readonly granted: GrantedResources
 }
 
@@ -147,6 +158,7 @@ export const serverChecks: OptionChecks<McpServerOptions> = {
   structuredLimit: wholeNumber,
   messageLimit: wholeNumber,
   answerTimeout: wholeNumber,
+  reissueTimeout: numberFrom(0),
   values: functionOption,
   identify: functionOption,
   around: functionOption,

@@ -70,6 +70,7 @@ const parts: Readonly<Record<Exclude<keyof Extension, 'isGuest'>, PointCheck>> =
   observers: listPoint(callable),
   elsewhere: callable,
   tools: callable,
+  offers: callable,
   onToolsChange: callable,
   guide: callable,
   close: callable,

@@ -147,8 +147,11 @@ export interface ToolExecutor extends AsyncDisposable {
    * @throws `E_INVALID_CONFIGURATION` without a journal.
    */
   readonly queue: ExecutorQueue
-  /** Returns the tools that a caller sees. A tool whose schema cannot be converted is left out and reported. */
-  tools(caller?: Caller, session?: string): ToolDefinition[]
+  /**
+   * Returns the tools that a caller is shown. A tool whose schema cannot be converted is left out and reported. The array is the
+   * same until the tools change.
+   */
+  tools(caller?: Caller, session?: string): readonly ToolDefinition[]
   /** The artifacts in the store. Each opens in its own session only. */
   readonly artifacts: Shelf
   /** The session of calls that do not name one. */

@@ -10,7 +10,7 @@ import type { Shelf } from './result/shelf.ts'
 import { callOf, optionsOf, requireShort, type TakenCall, type ToolCall, type ToolResult } from './call/call.ts'
 import { receive } from './call/context.ts'
 import { Deadline, timerLength } from './call/deadline.ts'
-import { canBeDescribed, definitionOf, isToolLike, type ToolDefinition } from './tool/definition.ts'
+import { definitionOf, isToolLike, type ToolDefinition } from './tool/definition.ts'
 import { InvalidConfigurationError, ToolCancelledError } from './errors.ts'
 import { Slots } from './call/slots.ts'
 import { TurnOrder } from './call/turn-order.ts'
@@ -27,6 +27,7 @@ import type { Evaluation, Invocable, InvokeResult, ToolExecutor, TurnOptions } f
 import type { ExecutorQueue } from './queue-types.ts'
 import type { Resume } from './recorder.ts'
 import type { ToolRegistry } from './tool/registry.ts'
+import { ShownTools } from './tool/shown-tools.ts'
 
 /** What the executor itself adds to a call. */
 interface Origin {
@@ -42,9 +43,11 @@ class Executor implements ToolExecutor {
   readonly #kernel: Kernel
   readonly #registry: ToolRegistry
   readonly #extensions: readonly Extension[]
+  readonly #shown: ShownTools
   readonly #concurrency: number
   readonly #alarms = new Alarms()
   readonly [durableKey]: boolean
+  readonly [policiesKey]: readonly Policy[]
   /** Made for the first call that names none: some platforms have no random values while a module loads. */
   #session: string | undefined
   #prefix: string | undefined
@@ -57,9 +60,11 @@ class Executor implements ToolExecutor {
   constructor(options: ExecutorOptions) {
     const { kernel, registry } = assemble(options, () => this.#owner)
     this.#kernel = kernel
+    this[policiesKey] = kernel.policies
     this[durableKey] = kernel.recorder?.isDurable === true
     this.#registry = registry
     this.#extensions = options.use ?? []
+    this.#shown = new ShownTools(this.#extensions, kernel.report)
     this.#concurrency = amount(options, 'concurrency', 3, 1)
   }
 
@@ -165,13 +170,8 @@ class Executor implements ToolExecutor {
     return (this.#queue ??= recorder.queueFor(this.#resume))
   }
 
-  tools(caller: Caller = 'model', session: string = this.#session ?? ''): ToolDefinition[] {
-    const tools = this.#kernel.registryFor(session).list(caller)
-    return tools.filter((tool) => canBeDescribed(tool, this.#kernel.report))
-  }
-
-  get [policiesKey](): readonly Policy[] {
-    return this.#kernel.policies
+  tools(caller: Caller = 'model', session: string = this.#session ?? ''): readonly ToolDefinition[] {
+    return this.#shown.of(this.#kernel.registryFor(session), caller, session)
   }
 
   get artifacts(): Shelf {

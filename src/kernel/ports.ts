@@ -100,7 +100,8 @@ export interface SessionTools {
    */
   readonly isTaken: (name: string) => boolean
   /**
-   * Returns all tools of the session that a caller may see, also those of other extensions. Call it later, such as in a handler.
+   * Returns all tools of the session that a caller may see, also those of other extensions, and those that are not offered. The
+   * array is the same until the tools change. Call it later, such as in a handler.
    *
    * @param caller Default: every caller.
    * @throws `E_INVALID_CONFIGURATION` while the tools of the session are asked for.
@@ -127,6 +128,11 @@ export interface Extension {
    * same name.
    */
   tools?(request: SessionTools): readonly ToolLike[]
+  /**
+   * Returns `false` for a tool that a caller is not shown, and may call all the same. It is asked when `executor.tools` makes a
+   * list, and not again until the tools of the session change.
+   */
+  offers?(tool: ToolDefinition, caller: Caller, session: string): boolean
   /** Set if pages declare its tools. Those yield to a tool of the same name of any other source, also to one that comes later. */
   readonly isGuest?: boolean
   /** Subscribes to changes of the extension's tools that no call caused. Returns an unsubscribe function. */

@@ -13,6 +13,7 @@ const members: Readonly<Record<keyof Extension, true>> = {
   elsewhere: true,
   tools: true,
   isGuest: true,
+  offers: true,
   onToolsChange: true,
   guide: true,
   close: true,

@@ -3,6 +3,7 @@ import type { Extension, SessionTools } from '../ports.ts'
 import type { Shelf } from '../result/shelf.ts'
 import { definitionOf, isToolLike, type ToolDefinition, type ToolLike } from './definition.ts'
 import { InvalidConfigurationError, ToolAlreadyRegisteredError } from '../errors.ts'
+import { KeptLists } from './kept-lists.ts'
 import { spelling, ToolRegistry } from './registry.ts'
 
 /** The most names that one extension may claim in the life of an executor. */
@@ -31,6 +32,11 @@ class NameOwners {
   constructor(registry: ToolRegistry, report: (error: unknown) => void) {
     this.registry = registry
     this.#report = report
+  }
+
+  /** How many names are owned. It never sinks. */
+  get count(): number {
+    return this.#owners.size
   }
 
   /** Whether a name belongs to another source than this extension. */
@@ -119,6 +125,10 @@ class SessionRegistry extends ToolRegistry {
     }
   }
 
+  override get version(): number {
+    return super.version + this.#owners.count
+  }
+
   override get(name: string): ToolDefinition | undefined {
     return this.#own(super.get(name), name)
   }
@@ -156,18 +166,21 @@ export function registriesOf(
   if (giving.length === 0) return () => registry
   const owners = new NameOwners(registry, report)
   let last: { readonly sets: readonly ExtensionTools[]; readonly registry: ToolRegistry } | undefined
+  const lists = new KeptLists()
   let isAsking = false
   const requestOf = (extension: Extension, session: string): SessionTools => ({
     session,
     shelf,
     isTaken: (name) => owners.isTaken(name, extension),
     catalogue(caller) {
-      if (!isAsking) return registryFor(session).list(caller)
+      if (!isAsking) return listed(registryFor(session), caller)
       throw new InvalidConfigurationError(
         'An extension read the `catalogue` of a session within its own `tools`. Read it later, such as in a handler.',
       )
     },
   })
+  const listed = (of: ToolRegistry, caller?: Caller): readonly ToolDefinition[] =>
+    lists.of(of, [caller], () => of.list(caller))
   /** Returns the tools of an extension. Returns none if the extension throws, which is reported. */
   const toolsBy = (extension: Extension, session: string, former: ExtensionTools | undefined): ExtensionTools => {
     try {

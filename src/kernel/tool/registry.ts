@@ -22,6 +22,7 @@ export class ToolRegistry {
   /** Names by the last `hide` (`true`) or `unhide` (`false`). */
   readonly #hidden = new Map<string, boolean>()
   readonly #listeners = new Set<() => void>()
+  #version = 0
 
   /**
    * @param tools The tools to add.
@@ -128,6 +129,11 @@ export class ToolRegistry {
     return this.#spellings.has(word) || this.#former.has(word) || (this.parent?.wasTaken(name) ?? false)
   }
 
+  /** Grows with each change of the tool list, here or in the parent. */
+  get version(): number {
+    return this.#version + (this.parent?.version ?? 0)
+  }
+
   /** Subscribes to changes of the tool list, here or in the parent. Returns an unsubscribe function. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
@@ -178,6 +184,7 @@ export class ToolRegistry {
   }
 
   #notify(): void {
+    this.#version++
     for (const listener of this.#listeners) listener()
   }
 

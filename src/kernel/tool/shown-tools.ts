@@ -1,0 +1,42 @@
+import type { Caller } from '../call/context-types.ts'
+import type { Extension } from '../ports.ts'
+import { canBeDescribed, type ToolDefinition } from './definition.ts'
+import { KeptLists } from './kept-lists.ts'
+import type { ToolRegistry } from './registry.ts'
+
+/** The tools that callers are shown: those that can be described, and that all extensions offer. */
+export class ShownTools {
+  readonly #lists = new KeptLists()
+  readonly #choosing: readonly Extension[]
+  readonly #report: (error: unknown) => void
+
+  constructor(extensions: readonly Extension[], report: (error: unknown) => void) {
+    this.#choosing = extensions.filter((extension) => extension.offers !== undefined)
+    this.#report = report
+  }
+
+  of(registry: ToolRegistry, caller: Caller, session: string): readonly ToolDefinition[] {
+    const isChosen = this.#choosing.length > 0
+    return this.#lists.of(registry, isChosen ? [caller, session] : [caller], () => {
+      const tools = registry.list(caller)
+      const offered = isChosen ? this.#offered(tools, caller, session) : tools
+      return offered.filter((tool) => canBeDescribed(tool, this.#report))
+    })
+  }
+
+  /** An extension that throws is reported once, and not asked again. */
+  #offered(tools: readonly ToolDefinition[], caller: Caller, session: string): readonly ToolDefinition[] {
+    const choosing = new Set(this.#choosing)
+    return tools.filter((tool) => {
+      for (const extension of choosing) {
+        try {
+          if (extension.offers?.(tool, caller, session) === false) return false
+        } catch (error) {
+          choosing.delete(extension)
+          this.#report(error)
+        }
+      }
+      return true
+    })
+  }
+}

@@ -29,7 +29,7 @@ export { reconcile } from './kernel/run/reconcile.ts'
 export type { RespondOptions } from './kernel/calls-types.ts'
 export type { Bus, CallQueue, CarriedCall, ExecutorQueue, OrderedCall, RunOptions } from './kernel/queue-types.ts'
 export type { EventNamed, Invocable, InvokeArguments, InvokeResult } from './kernel/executor-types.ts'
-export type { CallingProgram } from './kernel/call/call.ts'
+export type { CallingProgram, KnownOutcome } from './kernel/call/call.ts'
 export type { Approval } from './kernel/call/approval.ts'
 export type { RepairStep } from './kernel/call/repair-step.ts'
 export type { Conflict } from './kernel/call/context-types.ts'
@@ -80,6 +80,9 @@ export type { ApprovalAnswer, ApprovalRequest, Approver } from './kernel/call/ap
 export type { ArtifactStore, Spooling, SpoolReader, SpoolSource, StoredArtifact } from './kernel/result/store.ts'
 export type {
   Decision,
+  EarlierCalls,
+  Entry,
+  Gate,
   Middleware,
   Policy,
   PostDecision,
@@ -122,7 +125,6 @@ export {
 } from './extension/_options.ts'
 export type { OptionCheck, OptionChecks } from './extension/_options.ts'
 export { Known } from './kernel/outcome/known.ts'
-export type { KnownOutcome } from './kernel/outcome/known.ts'
 export { timerLength } from './kernel/call/deadline.ts'
 export { escapeDeceptive } from './kernel/json/deceptive.ts'
 export { reporterOf } from './kernel/reporter.ts'

@@ -2,6 +2,7 @@ import { valueKind } from './json/value-kind.ts'
 import type { ToolLike } from './tool/definition.ts'
 import { InvalidConfigurationError, ToolTimeoutError } from './errors.ts'
 import { limited } from './call/limited.ts'
+import { earlierResult, reconcileCall } from './calls.ts'
 import { InFlight } from './call/in-flight.ts'
 import { Locks } from './call/locks.ts'
 import type { Writable } from './call/parcel.ts'
@@ -63,6 +64,7 @@ const parts: Readonly<Record<Exclude<keyof Extension, 'isGuest'>, PointCheck>> =
   policies: listPoint(withMethods('decide')),
   approver: withMethods('ask'),
   middleware: listPoint(callable),
+  gates: listPoint(withMethods('enter')),
   repair: callable,
   runners: listPoint(withMethods('run')),
   store: withMethods('write', 'open', 'delete'),
@@ -110,9 +112,11 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const waitTimeout = amount(options, 'waitTimeout', 60_000)
   const locks = new Locks(inFlight, waitTimeout, report)
   const middleware = extensions.flatMap((extension) => extension.middleware ?? [])
+  const gates = extensions.flatMap((extension) => extension.gates ?? [])
   const runners = runnersOf(extensions)
   // These may keep the args of a call, so each call needs a copy.
-  const isShared = policies.length + middleware.length + runners.size > 0 || (approver ?? records) !== undefined
+  const isShared =
+    policies.length + middleware.length + gates.length + runners.size > 0 || (approver ?? records) !== undefined
   const kernel: Writable<Kernel> = {
     registryFor,
     policies,
@@ -124,6 +128,11 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
       }),
     approver,
     middleware,
+    gates,
+    earlierCalls: {
+      settled: async (id, wait) => earlierResult(id, kernel, wait),
+      reconcile: async (id) => reconcileCall(id, kernel),
+    },
     runners,
     approve: async (call, ask, context) => {
       const { approve } = await call.deadline.outside(loadOnDemand())

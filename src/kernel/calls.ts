@@ -1,5 +1,6 @@
 import { idOf, optionsOf } from './call/call.ts'
 import type { ToolResult } from './call/call.ts'
+import type { CallOptions } from './call/context-types.ts'
 import type { RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
 import type { ExecutorCalls, RecordedCalls } from './calls-types.ts'
 import { InvalidConfigurationError, JournalError } from './errors.ts'
@@ -51,13 +52,28 @@ export class Calls implements ExecutorCalls {
     throw new InvalidConfigurationError('Nothing is recovered without a journal: give the executor one in `use`.')
   }
 
-  readonly reconcile = async (invocationId: string): Promise<ToolResult> => {
-    const [id, { recorder }] = [idOf(invocationId), this.#kernel]
-    if (recorder !== undefined) return recorder.findings.reconcile(id)
-    throw new InvalidConfigurationError('Nothing is known of a call without a journal: give the executor one in `use`.')
-  }
+  readonly reconcile = async (invocationId: string): Promise<ToolResult> => reconcileCall(invocationId, this.#kernel)
 
   get #keeper(): WaitKeeper | Promise<WaitKeeper> {
     return this.#kernel.waits()
   }
+}
+
+/** Does what `calls.reconcile` does. */
+export async function reconcileCall(invocationId: string, { recorder }: Pick<Kernel, 'recorder'>): Promise<ToolResult> {
+  const id = idOf(invocationId)
+  if (recorder !== undefined) return recorder.findings.reconcile(id)
+  throw new InvalidConfigurationError('Nothing is known of a call without a journal: give the executor one in `use`.')
+}
+
+/** Waits for the result of a call as a gate knows it: by its id alone. Returns nothing if there is no such call. */
+export async function earlierResult(
+  invocationId: string,
+  { inFlight, recorder }: Pick<Kernel, 'inFlight' | 'recorder'>,
+  options?: Pick<CallOptions, 'signal'>,
+): Promise<ToolResult | undefined> {
+  const here = await inFlight.left(invocationId)
+  if (here !== undefined && here.status !== 'waiting') return here
+  if ((await recorder?.snapshot(invocationId)) === undefined) return undefined
+  return recorder?.calls.settled(invocationId, options)
 }

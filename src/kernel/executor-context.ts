@@ -1,9 +1,9 @@
-import type { Approver } from './call/approval.ts'
+import type { Approval, Approver } from './call/approval.ts'
 import type { ToolValues } from './call/context-types.ts'
 import type { Observer } from './call/events.ts'
-import type { Confirmed, Received } from './call/parcel.ts'
+import type { Authorized, Confirmed, Received, Verdict } from './call/parcel.ts'
 import type { ToolResult } from './call/call.ts'
-import type { Middleware, Runner } from './ports.ts'
+import type { EarlierCalls, Gate, Middleware, Runner } from './ports.ts'
 import type { EarlierCall, FoundOut, Recorder } from './recorder.ts'
 import type { ArtifactStore } from './result/store.ts'
 import type { Issue } from './schema/standard.ts'
@@ -42,6 +42,19 @@ export interface RunContext extends EventTargets {
   readonly middleware: readonly Middleware[]
   readonly runners: ReadonlyMap<string, Runner>
   readonly recorder: Pick<Recorder, 'note' | 'commit' | 'remark'> | undefined
+}
+
+/** What the gates are asked with. */
+export interface GatesContext extends ApprovalContext {
+  readonly gates: readonly Gate[]
+  readonly earlierCalls: EarlierCalls
+  /** How long what a call waits for may stand still, in milliseconds; `0` or `Infinity` for no limit. */
+  readonly waitTimeout: number
+  /**
+   * Returns the approval of a call. Asks the approver, if there is one. Throws a `Wait` to wait for `decide`, and `E_TOOL_DENIED`
+   * if the person refuses.
+   */
+  approve(call: Authorized, ask: Verdict['ask'], context: ApprovalContext): Promise<Approval>
 }
 
 /** The calls in flight in one executor. */

@@ -19,7 +19,7 @@ import { notInvocable } from './outcome/not-found.ts'
 import { failure, upToDate } from './outcome/result.ts'
 import type { Received, Resumption } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
-import { execute, executeOnce } from './pipeline.ts'
+import { execute, executeOnce, orReleased } from './pipeline.ts'
 import { durableKey, policiesKey } from './run/served.ts'
 import { asyncDispose, streamEvents } from './run/stream.ts'
 import { invocationOf } from './call/wait.ts'
@@ -264,8 +264,8 @@ class Executor implements ToolExecutor {
     const mayBeKnown = named !== undefined && origin.resumed === undefined && this.#closing === undefined
     const result =
       mayBeKnown && recorder !== undefined ? executeOnce(received, kernel, recorder) : execute(received, kernel)
-    if (kernel.elsewhere === undefined) return result
-    return kernel.elsewhere.settled(result, received, options.signal, this.#closed.signal)
+    const settled = kernel.elsewhere?.settled(result, received, options.signal, this.#closed.signal) ?? result
+    return options.signal === undefined ? settled : orReleased(settled, received, kernel)
   }
 
   /** Ids of one executor differ by a number. Those of different executors differ by 122 random bits. */

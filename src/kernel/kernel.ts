@@ -1,7 +1,6 @@
 import type { InFlight } from './call/in-flight.ts'
 import type { Locks } from './call/locks.ts'
-import type { Authorized, Checked, Identified, Received, Resolved, Verdict } from './call/parcel.ts'
-import type { Approval } from './call/approval.ts'
+import type { Checked, Identified, Received, Resolved } from './call/parcel.ts'
 import type { ArtifactStore, SpoolSource, StoredArtifact } from './result/store.ts'
 import type { Extension, Policy } from './ports.ts'
 import type { Observer } from './call/events.ts'
@@ -15,7 +14,7 @@ import type { Validation } from './schema/validator.ts'
 import type { ToolRegistry } from './tool/registry.ts'
 import type { Redactor } from './call/redactor.ts'
 import type { RepairContext } from './call/repaired.ts'
-import type { ApprovalContext, RecordsContext, RunContext, ElsewhereContext } from './executor-context.ts'
+import type { GatesContext, RecordsContext, RunContext, ElsewhereContext } from './executor-context.ts'
 
 /** Makes what hides secrets. */
 export interface Redaction {
@@ -49,16 +48,11 @@ export interface SpoolOptions {
 }
 
 /** The combined extensions. Every stage gets them beside the call. */
-export interface Kernel extends RecordsContext, RunContext, ElsewhereContext, ApprovalContext {
+export interface Kernel extends RecordsContext, RunContext, ElsewhereContext, GatesContext {
   readonly registryFor: (session: string) => ToolRegistry
   readonly policies: readonly Policy[]
   /** Repairs args that a schema refused. */
   readonly repairArgs: RepairContext['repairArgs']
-  /**
-   * Returns the approval of a call. Asks the approver, if there is one. Throws a `Wait` to wait for `decide`, and `E_TOOL_DENIED`
-   * if the person refuses.
-   */
-  approve(call: Authorized, ask: Verdict['ask'], context: ApprovalContext): Promise<Approval>
   /** Hides secrets. */
   readonly redaction: Redaction
   readonly spool: Spool
@@ -67,8 +61,6 @@ export interface Kernel extends RecordsContext, RunContext, ElsewhereContext, Ap
   owns(call: Resolved): boolean
   /** Milliseconds; `Infinity` for none. */
   readonly timeout: number
-  /** How long what a call waits for may stand still, in milliseconds; `0` or `Infinity` for no limit. */
-  readonly waitTimeout: number
   /** The largest result that stays in the result object, in bytes of text and JSON. */
   readonly inlineLimit: number
   /** Decides which calls run at the same time. */

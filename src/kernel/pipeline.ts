@@ -1,8 +1,9 @@
 import type { ToolResult } from './call/call.ts'
+import { CallResult } from './call/call-result.ts'
 import type { Ran, Received, Spooled } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
 import { publishOutcome } from './outcome/publish.ts'
-import { failed } from './outcome/result.ts'
+import { failed, failure } from './outcome/result.ts'
 import type { Recorder } from './recorder.ts'
 import { admit } from './stages/admit.ts'
 import { authorize } from './stages/authorize.ts'
@@ -78,6 +79,15 @@ function settleUnread(received: Received, kernel: Kernel, thrown: unknown): Tool
   } finally {
     kernel.inFlight.leave(received)
   }
+}
+
+/** Returns the result of a call, or that it was cancelled, if its caller gives up while other calls wait for its work. */
+export function orReleased(result: Promise<ToolResult>, call: Received, kernel: Kernel): Promise<ToolResult> {
+  if (kernel.gates.length === 0) return result
+  return new Promise((release, fail) => {
+    result.then(release, fail)
+    call.deadline.onRelease((reason) => release(CallResult.of(failure(call, kernel, reason), { effect: 'unknown' })))
+  })
 }
 
 /** Passes a call through the stages before the run. */

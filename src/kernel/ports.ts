@@ -8,7 +8,8 @@ import type { SpooledArtifact } from './result/artifact.ts'
 import type { Issue } from './schema/standard.ts'
 import type { ToolDefinition, ToolLike } from './tool/definition.ts'
 import type { ArtifactStore } from './result/store.ts'
-import type { Caller, ToolContext } from './call/context-types.ts'
+import type { Caller, CallOptions, ToolContext } from './call/context-types.ts'
+import type { KnownOutcome, ToolResult } from './call/call.ts'
 import type { Shelf } from './result/shelf.ts'
 
 /** A policy's decision: no objection (nothing), ask a person (`timeout`: milliseconds), deny, or replace the run with a result. */
@@ -83,6 +84,37 @@ export type Middleware<Input = unknown> = (
   next: () => Promise<unknown>,
 ) => Promise<unknown>
 
+/**
+ * What a gate says of a call: it may begin (nothing), it settles with an outcome that is known, or a person is asked first.
+ * `leave` is told once when the call is over, whatever came of it; of nothing, if the gate answered after that.
+ */
+export type Entry =
+  | void
+  | undefined
+  | {
+      readonly outcome?: KnownOutcome
+      readonly ask?: { readonly reason?: string; readonly meta?: Readonly<Record<string, unknown>> }
+      leave?(result: ToolResult | undefined): void
+    }
+
+/** The calls before the one that a gate is asked about. */
+export interface EarlierCalls {
+  /** Waits until a call has settled, here or in another process. Returns its result; nothing, if it is not known. */
+  settled(invocationId: string, options?: Pick<CallOptions, 'signal'>): Promise<ToolResult | undefined>
+  /** Does what `executor.calls.reconcile` does. */
+  reconcile(invocationId: string): Promise<ToolResult>
+}
+
+/**
+ * Lets a call begin that policies and people have allowed, before it takes its locks and a slot of its turn. Waiting here is no work:
+ * the clock of the call stands still, and later calls of its turn go on. After `waitTimeout` the call is `timed_out`. A gate that
+ * throws refuses the call, whose effect is `none`. A gate that answers at once makes the call no slower than that.
+ */
+export interface Gate {
+  readonly name: string
+  enter(call: Confirmed, context: ToolContext, calls: EarlierCalls): Entry | Promise<Entry>
+}
+
 /** Runs the tools of one execution type. */
 export interface Runner {
   readonly type: string
@@ -114,6 +146,7 @@ export interface Extension {
   readonly policies?: readonly Policy[]
   readonly approver?: Approver
   readonly middleware?: readonly Middleware[]
+  readonly gates?: readonly Gate[]
   /** Repairs args that a schema refused. At most one extension brings it. */
   readonly repair?: Repair
   readonly runners?: readonly Runner[]

@@ -5,6 +5,7 @@ const members: Readonly<Record<keyof Extension, true>> = {
   policies: true,
   approver: true,
   middleware: true,
+  gates: true,
   repair: true,
   runners: true,
   store: true,

@@ -220,7 +220,7 @@ describe('the options', () => {
       'createExecutor has no option "policies"; its options are tools, use, concurrency, timeout, waitTimeout, approvalTimeout, inlineLimit, argsLimit, exposeErrors, report. Bring it with an extension, as in `use: [{ policies: … }]`.',
     )
     expect(() => createExecutor({ use: [{}, { policy: policies } as never] })).toThrow(
-      '`use[1]` extends nothing: an extension has no "policy". The extension points are policies, approver, middleware, repair, runners, store, records, observers, elsewhere, tools, offers, onToolsChange, guide, close.',
+      '`use[1]` extends nothing: an extension has no "policy". The extension points are policies, approver, middleware, gates, repair, runners, store, records, observers, elsewhere, tools, offers, onToolsChange, guide, close.',
     )
   })
 
@@ -266,6 +266,7 @@ describe('the options', () => {
       policies: [],
       approver: { ask: () => never },
       middleware: [],
+      gates: [],
       repair: () => undefined,
       runners: [],
       store: memoryStore(),

@@ -86,6 +86,10 @@ export interface ToolResult {
   readonly durationMs: number
 }
 
+/** An outcome that is known without a run, such as that of an equal call. */
+export type KnownOutcome = Pick<ToolResult, 'status' | 'effect' | 'content'> &
+  Partial<Pick<ToolResult, 'artifact' | 'handle' | 'error' | 'value'>>
+
 /** With it ends the id of a record that says what was found out about another. */
 export const findingMark = '~reconciled'
 

@@ -1,4 +1,6 @@
 import { InvalidConfigurationError, ToolCancelledError, type ToolError, ToolTimeoutError } from '../errors.ts'
+import { asItIs, type Following, lend, lentReject, lentResolve, type Reject, type Resolve } from './following.ts'
+import { Sharing } from './sharing.ts'
 
 /** The longest time that a timer can wait, in milliseconds: 24.8 days. A longer one would end at once. */
 export const longestTimer: number = 2 ** 31 - 1
@@ -16,16 +18,6 @@ export const longestTimer: number = 2 ** 31 - 1
  */
 export function timerLength(milliseconds: number): number {
   return Math.min(Math.max(0, milliseconds), longestTimer)
-}
-
-/** What a call does with work that it waits for: one object for all calls, since functions of each call cost, and lose their code. */
-export interface Following<Value, Next, Call, Around> {
-  /** Reads the value at once. A value that passes through a promise first may be a thenable that never settles. */
-  take(value: Value, call: Call, around: Around): Next | PromiseLike<Next>
-  /** Called if the work ends after the call was cancelled or has settled. */
-  late?(isError: boolean, call: Call, around: Around): void
-  /** Throws another error in place of one of the work or `take`. */
-  fail?: ((error: unknown, call: Call, around: Around) => never) | undefined
 }
 
 /** Decides when timers are set. */
@@ -56,6 +48,9 @@ export class Deadline {
   #onRest: (() => void) | undefined
   /** Makes the error at the deadline if the clock runs outside too. */
   #reasonOutside: (() => ToolError) | undefined
+  /** Made by the first other call that waits for the work. */
+  #sharing: Sharing | undefined
+  #onRelease: ((reason: ToolError) => void) | undefined
 
   /** @param alarms Decides when the timer is set. Default: at once. */
   constructor(timeout: number, callerSignal: AbortSignal | undefined, alarms?: Alarms) {
@@ -107,6 +102,22 @@ export class Deadline {
   /** Calls the listener each time the last work ends. */
   onRest(listener: () => void): void {
     this.#onRest = listener
+  }
+
+  /**
+   * Says that another call waits for the work of this one. As long as one does, a caller that gives up is released alone, and the
+   * work goes on.
+   *
+   * @returns A function that ends this. If the caller has given up, and nothing waits any more, the call ends.
+   */
+  share(): () => void {
+    this.#sharing ??= new Sharing((reason) => this.#fail(reason))
+    return this.#sharing.add()
+  }
+
+  /** Calls the listener if the caller gives up while others wait for the work. */
+  onRelease(listener: (reason: ToolError) => void): void {
+    this.#onRelease = listener
   }
 
   /** Throws if the deadline has passed, the caller has cancelled, or the call is over. */
@@ -266,7 +277,9 @@ export class Deadline {
 
   #giveUp(): void {
     const cause: unknown = this.#callerSignal?.reason
-    this.#fail(new ToolCancelledError('The call was cancelled by its caller.', { cause }))
+    const reason = new ToolCancelledError('The call was cancelled by its caller.', { cause })
+    if (this.#sharing?.keeps(reason) === true) this.#onRelease?.(reason)
+    else this.#fail(reason)
   }
 
   #fail(reason: ToolError): void {
@@ -277,23 +290,6 @@ export class Deadline {
   }
 }
 
-type Resolve<Value> = (value: Value | PromiseLike<Value>) => void
-type Reject = (error: unknown) => void
-
-let lentResolve: Resolve<never>
-let lentReject: Reject
-
-/** Lends the functions of a new promise to its maker: one function for all promises. */
-function lend(resolve: Resolve<never>, reject: Reject): void {
-  lentResolve = resolve
-  lentReject = reject
-}
-
 function callIsOver(): ToolCancelledError {
   return new ToolCancelledError('The call is over.')
-}
-
-/** What a wait does with a value by default. */
-export function asItIs(value: unknown): never {
-  return value as never
 }

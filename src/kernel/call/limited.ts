@@ -1,5 +1,6 @@
 import type { ToolError } from '../errors.ts'
-import { asItIs, timerLength } from './deadline.ts'
+import { timerLength } from './deadline.ts'
+import { asItIs } from './following.ts'
 
 /**
  * Waits for work that the package does not control, for a limited time. Later outcomes are ignored.

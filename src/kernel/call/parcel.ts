@@ -2,7 +2,7 @@ import type { Approval } from './approval.ts'
 import type { Caller, ToolContext, ToolValues } from './context-types.ts'
 import type { Blocker } from './blocker.ts'
 import type { Observer } from './events.ts'
-import type { CallingProgram, SideEffect, TakenCall } from './call.ts'
+import type { CallingProgram, SideEffect, TakenCall, ToolResult } from './call.ts'
 import type { Deadline } from './deadline.ts'
 import type { Claim } from './lock-table.ts'
 import type { Slots } from './slots.ts'
@@ -55,6 +55,11 @@ export interface Resumption extends ResumableCall {
   admit(call: Received, tool: ToolDefinition | undefined): void
   /** Returns the approval, if a question comes. Throws `E_TOOL_DENIED` if no person has given one. */
   requireApproval(): Approval
+}
+
+/** What a gate wants to be told when a call that it has let in is over. */
+export interface GateEntry {
+  leave?(result: ToolResult | undefined): unknown
 }
 
 /** A value as the function that makes it sees it. */
@@ -114,6 +119,8 @@ export interface Received extends Reception {
   claim: Claim | undefined
   /** What the call waits for before it starts, with its secrets masked. */
   blocked: Blocker | undefined
+  /** What is told at the end that gates have let the call in; `null` once it is told. Nothing, if no gate wants to know. */
+  entries: GateEntry[] | null | undefined
   /** Milliseconds of the monotonic clock when `tool:start` was emitted. */
   startedAt: number | undefined
   /** The copy of the args or the input that observers got. */
@@ -176,6 +183,7 @@ export class Parcel {
   hasAsked = false
   claim: Claim | undefined = undefined
   blocked: Blocker | undefined = undefined
+  entries: GateEntry[] | null | undefined = undefined
   startedAt: number | undefined = undefined
   shown: unknown = undefined
   tool: ToolDefinition | undefined = undefined

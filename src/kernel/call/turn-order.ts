@@ -7,7 +7,7 @@ export interface TurnCall {
   readonly invocationId: string
   /** Set once the tool is resolved. */
   readonly tool?: { readonly conflicts?: unknown; readonly traits: { readonly concurrent: boolean } } | undefined
-  /** Whether the call has asked for its locks, waits for a person, or is over: no later call waits for it. */
+  /** Whether the call has asked for its locks, waits for a person or at a gate, or is over: no later call waits for it. */
   hasAsked: boolean
 }
 
@@ -72,7 +72,13 @@ export class TurnOrder {
     })
   }
 
-  /** Lets later calls ask: this one has asked, waits for a person, or is over. */
+  /** Lets later calls wait for a call again: it has waited for a person or at a gate, and now asks for its locks. */
+  rejoin(call: TurnCall): void {
+    call.hasAsked = false
+    this.#passed = Math.min(this.#passed, this.#calls.indexOf(call))
+  }
+
+  /** Lets later calls ask: this one has asked, waits for a person or at a gate, or is over. */
   pass(call: TurnCall): void {
     if (call.hasAsked) return
     call.hasAsked = true

@@ -1,4 +1,4 @@
-import type { ToolResult } from '../call/call.ts'
+import type { KnownOutcome, ToolResult } from '../call/call.ts'
 import type { SpooledArtifact } from '../result/artifact.ts'
 import { isToolError, InvalidConfigurationError, statusOf } from '../errors.ts'
 import { isArtifact } from '../result/brand.ts'
@@ -6,10 +6,6 @@ import { content as contentResult } from '../result/content.ts'
 import { encodeResult, keepSmall } from '../result/encode.ts'
 import { stageFields, type Received } from '../call/parcel.ts'
 import { resultOf } from './result.ts'
-
-/** An outcome that is known without a run, such as that of an equal call. */
-export type KnownOutcome = Pick<ToolResult, 'status' | 'effect' | 'content'> &
-  Partial<Pick<ToolResult, 'artifact' | 'handle' | 'error' | 'value'>>
 
 // The outcomes by the objects that stand for them: neither a copy nor a proxy of one is known.
 const outcomes = new WeakMap<object, KnownOutcome>()

@@ -38,11 +38,12 @@ function policyRefusal(cause: unknown, { name }: Policy, { deadline }: Validated
   return new ToolDeniedError(`Policy ${name} could not decide`, { cause })
 }
 
-function undecided({ name }: Policy, why: string): PolicyAnswer {
+function undecided({ name }: Pick<Policy, 'name'>, why: string): PolicyAnswer {
   return { decision: 'deny', reason: `Policy ${name} could not decide: ${why}.` }
 }
 
-function readAnswer(decision: unknown, policy: Policy): PolicyAnswer {
+/** Reads a decision once. Anything else denies. */
+export function readAnswer(decision: unknown, policy: Pick<Policy, 'name'>): PolicyAnswer {
   if (decision === undefined || decision === null) return noObjection
   const answer: Record<string, unknown> = typeof decision === 'object' ? { ...decision } : {}
   const { decision: word, timeout = 0, reason, meta } = answer

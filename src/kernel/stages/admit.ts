@@ -3,16 +3,30 @@ import { lockKeysOf, type LockKey } from '../call/lock-keys.ts'
 import { type Admitted, type Confirmed, stamp } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
 import { downstream } from '../outcome/failure.ts'
+import { passGates } from '../run/gates.ts'
 import { asksClient, runsNothing } from '../run/handler.ts'
 import { ToolDownstreamError } from '../errors.ts'
 
 /**
- * Lets a call begin once it has its locks, then a slot of its turn: what waits for locks holds no slot. A call that runs on a
- * worker is handed over before, and the worker's executor admits it.
+ * Lets a call begin once the gates have let it in, it has its locks, and then a slot of its turn: what waits at a gate holds no
+ * locks, and what waits for locks no slot. A call that runs on a worker is handed over before, and the worker's executor admits
+ * it.
  */
 export function admit(confirmed: Confirmed, kernel: Kernel): Admitted | Promise<Admitted> {
   const handedOver = kernel.elsewhere?.handOver(confirmed)
   if (handedOver !== undefined) return handedOver
+  const passing = kernel.gates.length === 0 ? undefined : passGates(confirmed, kernel)
+  return passing === undefined ? lineUp(confirmed, kernel) : lineUpLater(passing, confirmed, kernel)
+}
+
+/** A function of its own, so that a gate that answers at once makes no closure. */
+async function lineUpLater(passing: Promise<void>, confirmed: Confirmed, kernel: Kernel): Promise<Admitted> {
+  await passing
+  return lineUp(confirmed, kernel)
+}
+
+/** Lets a call that the gates have let in wait for the earlier calls of its turn. */
+function lineUp(confirmed: Confirmed, kernel: Kernel): Admitted | Promise<Admitted> {
   if (runsNothing(confirmed, kernel)) return stamp(confirmed, 'hasSlot', false)
   const { order } = confirmed
   const earlier = order?.before(confirmed)

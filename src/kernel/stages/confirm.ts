@@ -36,5 +36,7 @@ async function ifWanted(authorized: Authorized, kernel: Kernel): Promise<Confirm
 
 async function approved(authorized: Authorized, kernel: Kernel, ask: Verdict['ask']): Promise<Confirmed> {
   authorized.order?.pass(authorized) // a person may take hours
-  return stamp(authorized, 'approval', await kernel.approve(authorized, ask, kernel))
+  const approval = await kernel.approve(authorized, ask, kernel)
+  authorized.order?.rejoin(authorized)
+  return stamp(authorized, 'approval', approval)
 }

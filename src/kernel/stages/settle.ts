@@ -5,6 +5,7 @@ import { failed, success } from '../outcome/result.ts'
 import type { Received, Spooled } from '../call/parcel.ts'
 import { Wait } from '../call/wait.ts'
 import type { Kernel } from '../kernel.ts'
+import { leaveGates } from '../run/gates.ts'
 import { publishOutcome, publishWait } from '../outcome/publish.ts'
 import { isThenable } from '../json/thenable.ts'
 
@@ -49,16 +50,16 @@ function leave(received: Received, kernel: Kernel, end: ToolResult | (() => Resu
   } catch (thrown) {
     result = failed(received, kernel, thrown)
   }
-  if (!isThenable(result)) {
-    kernel.inFlight.leave(received, result)
-    return result
-  }
+  if (!isThenable(result)) return depart(received, kernel, result)
   return result
     .catch((thrown: unknown) => failed(received, kernel, thrown))
-    .then((written) => {
-      kernel.inFlight.leave(received, written)
-      return written
-    })
+    .then((written) => depart(received, kernel, written))
+}
+
+function depart(received: Received, kernel: Kernel, result: ToolResult): ToolResult {
+  kernel.inFlight.leave(received, result)
+  if (received.entries !== undefined) leaveGates(received, kernel, result)
+  return result
 }
 
 function published(received: Received, kernel: Kernel, result: ToolResult): Result {

@@ -13,6 +13,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
     'policies',
     'approvals',
     'middleware',
+    'gates',
     'repairs',
     'redaction',
     'artifacts',

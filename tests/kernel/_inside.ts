@@ -26,6 +26,8 @@ export { isGenerator, isStream, type Stream } from '../../src/kernel/run/stream.
 export { issuesText, loadEngine, validatorOf } from '../../src/kernel/schema/validator.ts'
 export { isVisible } from '../../src/kernel/tool/registry.ts'
 export { advance } from '../../src/records/fold.ts'
+export { fingerprint } from '../../src/records/fingerprint.ts'
+export { definitionOf } from '../../src/kernel/tool/definition.ts'
 export { snapshotOf } from '../../src/records/record.ts'
 export { redactIssues } from '../../src/redaction/issues.ts'
 export { mask } from '../../src/redaction/masked.ts'

@@ -41,7 +41,7 @@ export interface ToolLike {
 export interface ToolDefinition
   extends ToolLike, Omit<ToolOptions<unknown>, keyof DefaultedOptions>, Required<DefaultedOptions<unknown>> {
   readonly type: string
-  readonly traits: Required<ToolTraits>
+  readonly traits: Required<Omit<ToolTraits, 'coalesce'>> & Pick<ToolTraits, 'coalesce'>
   readonly inputSchema?: Schema
   readonly outputSchema?: Schema
   readonly artifact?: ArtifactOption
@@ -92,7 +92,7 @@ export function define(config: ErasedConfig, takesAnyObject = false): ToolDefini
       idempotent: false,
       openWorld: false,
       concurrent: true,
-      ...options.traits,
+      ...statedTraits(options.traits),
     },
     describe: () => (description ??= descriptionOf(definition, takesAnyObject)),
   } as Omit<ToolDefinition, typeof definitionKey> as ToolDefinition
@@ -100,6 +100,11 @@ export function define(config: ErasedConfig, takesAnyObject = false): ToolDefini
   Object.defineProperty(definition, internalsKey, { value: parts })
   Object.freeze(definition.traits)
   return Object.freeze(definition)
+}
+
+/** Leaves `coalesce` out unless it is set: the hash of a definition without it stays what it was. */
+function statedTraits({ coalesce, ...traits }: ToolTraits = {}): ToolTraits {
+  return coalesce === true ? { ...traits, coalesce } : traits
 }
 
 /** What a validator or a class knows by its identity. */

@@ -48,6 +48,8 @@ export interface ToolTraits {
    * call is `timed_out`.
    */
   readonly concurrent?: boolean
+  /** Whether equal calls that are made at the same time may run once, with the gate `coalesce`. A definition has it only if it is `true`. */
+  readonly coalesce?: boolean
 }
 
 /** Options by provider; adapters add their key by declaration merging. */

@@ -1,9 +1,10 @@
 import { Buffer } from 'node:buffer'
 import type { Format, ToolDefinition } from '../index.ts'
-import type { SchemaReport } from '../extension.ts'
+import { policiesOf, type SchemaReport } from '../extension.ts'
+import { namedBridges } from '../kernel/tool/named-bridges.ts'
 import { UsageError, type Command } from './arguments.ts'
 import { formatHelp, formatsWith } from './formats.ts'
-import { printAnswer, terminalLine, printText } from './host.ts'
+import { note, printAnswer, terminalLine, printText } from './host.ts'
 import { documentPage, openApiHelp, openApiOptions } from './openapi.ts'
 import { sourceTools } from './source.ts'
 
@@ -64,6 +65,10 @@ ${openApiHelp}
       } else {
         if (document !== undefined) await printText(host.stdout, `${documentPage(document)}\n`)
         await printText(host.stdout, `${checkPage(tools, columns)}\n${weights(tools, formats)}`)
+      }
+      const { executor } = loaded ?? {}
+      if (executor !== undefined) {
+        for (const words of namedBridges(policiesOf(executor), tools)) note(host, words)
       }
       const reports = columns.flatMap(([, each]) => [...each.values()])
       const isLoss = reports.some(({ losses }) => losses.length > 0)

@@ -4,7 +4,7 @@ import { lossLines } from './check.ts'
 import { formatHelp, formatsWith } from './formats.ts'
 import { printAnswer, note, thrownMessage } from './host.ts'
 import { openApiHelp, openApiOptions } from './openapi.ts'
-import { sourceTools } from './source.ts'
+import { sourceTools, type ToolSource } from './source.ts'
 
 /** `toolwright list`: prints the definitions of the tools. */
 export const listCommand: Command = {
@@ -16,6 +16,7 @@ Usage: toolwright list <module> [options]
 Prints the definitions of the tools that the module exports: all of them, or with
 --format those that models may see, as the provider's request takes them.
 
+  --shown           only the tools that the module's executor shows to models
   ${formatHelp}
   --strict          with --format: strict definitions, if tools can have them. Prints on
                     stderr what their schemas lose.
@@ -24,6 +25,7 @@ ${openApiHelp}
   options: {
     format: { type: 'string' },
     strict: { type: 'boolean' },
+    shown: { type: 'boolean' },
     ...openApiOptions,
     help: { type: 'boolean', short: 'h' },
   },
@@ -38,7 +40,7 @@ ${openApiHelp}
       const format = named === undefined ? undefined : formatsWith(source.loaded, host).named(named, isStrict)
       const define = (tools: readonly ToolDefinition[]): unknown[] =>
         format === undefined ? tools.map((tool) => tool.describe()) : format.definitions(tools)
-      const tools = source.tools.filter((tool) => {
+      const tools = shownOrAll(source, options.flag('shown')).filter((tool) => {
         try {
           return define([tool]) !== undefined
         } catch (error) {
@@ -53,4 +55,11 @@ ${openApiHelp}
       await source.close()
     }
   },
+}
+
+/** @throws {UsageError} if there is no executor that shows them. */
+function shownOrAll({ tools, loaded }: ToolSource, isShown: boolean): readonly ToolDefinition[] {
+  if (!isShown) return tools
+  if (loaded?.executor !== undefined) return loaded.executor.tools()
+  throw new UsageError('--shown needs a module that exports an executor, which shows tools to models.')
 }

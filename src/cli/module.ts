@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isToolError, ToolRegistry, type Format, type ToolDefinition, type ToolExecutor } from '../index.ts'
+import { catalogueOf } from '../kernel/run/served.ts'
 import { UsageError } from './arguments.ts'
 import { note, thrownMessage, type Host } from './host.ts'
 
@@ -12,7 +13,7 @@ const foreignDefinitionKey = Symbol.for('toolwright.definition')
 export interface Loaded {
   /** The path, as the user typed it. */
   readonly path: string
-  /** The executor's tools, if it exports one. */
+  /** The tools that the executor can call, if it exports one. */
   readonly tools: readonly ToolDefinition[]
   readonly executor?: ToolExecutor
   /** Returns the exported formats, which stand alone or in an array. @throws {UsageError} if one cannot be read. */
@@ -48,7 +49,7 @@ export async function loadModule(path: string, host: Host): Promise<Loaded> {
   for (const [, value] of values) gather(value, tools)
   const executor = executorOf(values, path)
   if (executor !== undefined) {
-    const own = executorTools(executor)
+    const own = executorTools(executor, host)
     const beside = [...tools].filter((tool) => !own.includes(tool)).map(({ name }) => name)
     if (beside.length > 0) {
       note(host, `${path} exports tools that its executor does not have, and that are left out: ${beside.join(', ')}`)
@@ -138,9 +139,22 @@ function isExecutor(value: unknown): value is ToolExecutor {
   }
 }
 
-/** Returns the tools of an executor that any caller sees. */
-function executorTools(executor: ToolExecutor): readonly ToolDefinition[] {
-  return [...new Set((['model', 'user', { app: 'toolwright' }] as const).flatMap((caller) => executor.tools(caller)))]
+/** Returns the tools of an executor that any caller may call. */
+function executorTools(executor: ToolExecutor, host: Host): readonly ToolDefinition[] {
+  const callers = ['model', 'user', { app: 'toolwright' }] as const
+  return describable([...new Set(callers.flatMap((caller) => catalogueOf(executor, caller)))], host)
+}
+
+/** Returns the tools whose schemas can be shown. The others are set aside, and told on stderr. */
+export function describable(tools: readonly ToolDefinition[], host: Host): ToolDefinition[] {
+  return tools.filter((tool) => {
+    try {
+      return tool.describe() !== undefined
+    } catch (error) {
+      note(host, `a tool is set aside: ${thrownMessage(error)}`)
+      return false
+    }
+  })
 }
 
 /** Returns the fields of a default export that is a plain object. One that cannot be read is told on stderr. */

@@ -1,7 +1,7 @@
 import type { ToolDefinition } from '../index.ts'
 import { UsageError, type CommandLine } from './arguments.ts'
 import { note, thrownMessage, type Host } from './host.ts'
-import { loadModule, type Loaded } from './module.ts'
+import { describable, loadModule, type Loaded } from './module.ts'
 import { openDocument, type OpenedDocument } from './openapi.ts'
 
 /** The tools of a source, which is open until it is closed. */
@@ -40,18 +40,6 @@ export async function sourceTools(command: string, options: CommandLine, host: H
   const isUrl = /^https?:/.test(program)
   const served = await mcpTools({ name: 'server', report, ...(isUrl ? { url: program } : { command: program, args }) })
   return { tools: describable(served.tools(), host), close: () => served.close() }
-}
-
-/** Returns the tools whose schemas can be shown. The others are set aside, and told on stderr. */
-function describable(tools: readonly ToolDefinition[], host: Host): ToolDefinition[] {
-  return tools.filter((tool) => {
-    try {
-      return tool.describe() !== undefined
-    } catch (error) {
-      note(host, `a tool is set aside: ${thrownMessage(error)}`)
-      return false
-    }
-  })
 }
 
 /** Returns the words of a command. Quotes keep words together; nothing else has a meaning. */

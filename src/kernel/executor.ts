@@ -4,7 +4,7 @@ import { amount, assemble, closeExtensions, loadOnDemand, type ExecutorOptions }
 import { Calls } from './calls.ts'
 import type { ExecutorCalls } from './calls-types.ts'
 import type { Caller, CallOptions } from './call/context-types.ts'
-import type { Extension, Policy } from './ports.ts'
+import type { Extension } from './ports.ts'
 import { type Observer, requireEventName, type ToolEvent } from './call/events.ts'
 import type { Shelf } from './result/shelf.ts'
 import { callOf, optionsOf, requireShort, type TakenCall, type ToolCall, type ToolResult } from './call/call.ts'
@@ -20,7 +20,7 @@ import { failure, upToDate } from './outcome/result.ts'
 import type { Received, Resumption } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
 import { execute, executeOnce, orReleased } from './pipeline.ts'
-import { durableKey, policiesKey } from './run/served.ts'
+import { putServed } from './run/served.ts'
 import { asyncDispose, streamEvents } from './run/stream.ts'
 import { invocationOf } from './call/wait.ts'
 import type { Evaluation, Invocable, InvokeResult, ToolExecutor, TurnOptions } from './executor-types.ts'
@@ -46,8 +46,6 @@ class Executor implements ToolExecutor {
   readonly #shown: ShownTools
   readonly #concurrency: number
   readonly #alarms = new Alarms()
-  readonly [durableKey]: boolean
-  readonly [policiesKey]: readonly Policy[]
   /** Made for the first call that names none: some platforms have no random values while a module loads. */
   #session: string | undefined
   #prefix: string | undefined
@@ -60,11 +58,11 @@ class Executor implements ToolExecutor {
   constructor(options: ExecutorOptions) {
     const { kernel, registry } = assemble(options, () => this.#owner)
     this.#kernel = kernel
-    this[policiesKey] = kernel.policies
-    this[durableKey] = kernel.recorder?.isDurable === true
+    putServed(this, kernel)
     this.#registry = registry
     this.#extensions = options.use ?? []
-    this.#shown = new ShownTools(this.#extensions, kernel.report)
+    this.#shown = new ShownTools(this.#extensions, kernel)
+    this.#shown.check(registry.list())
     this.#concurrency = amount(options, 'concurrency', 3, 1)
   }
 

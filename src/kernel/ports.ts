@@ -30,6 +30,8 @@ export interface Policy {
   readonly name: string
   /** Set if the policy counts by session. An application whose clients choose their sessions can warn of it. */
   readonly scope?: 'session'
+  /** The names of tools in its options. An executor reports one that is a bridge's, since the policy is never asked about that. */
+  readonly names?: readonly string[]
   decide(call: Validated, context: ToolContext): Decision | Promise<Decision>
   /** Returns what `decide` would, for `executor.evaluate`. It must not count: an evaluated call never settles. Default: `decide`. */
   evaluate?(call: Validated, context: ToolContext): Decision | Promise<Decision>

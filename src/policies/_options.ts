@@ -19,6 +19,11 @@ function isToolName(entry: unknown): boolean {
   return typeof entry === 'string' || (typeof server === 'string' && typeof name === 'string')
 }
 
+/** Returns the plain names in lists of tools. */
+export function plainNames(...lists: readonly (readonly ToolName[] | undefined)[]): string[] {
+  return lists.flatMap((list = []) => list.filter((entry) => typeof entry === 'string'))
+}
+
 /** The tools that one option lists. */
 export class ToolList {
   readonly #names = new Set<string>()

@@ -1,6 +1,6 @@
 import type { Extension, ToolContext, ToolDefinition } from '../index.ts'
 import { oneOf, type Decision, type Observer, type OptionCheck, type Policy, type Validated } from '../extension.ts'
-import { toolIdentity, ToolList, type ToolName } from './_options.ts'
+import { plainNames, toolIdentity, ToolList, type ToolName } from './_options.ts'
 
 const mostTallies = 10_000
 const mostAsked = 10_000
@@ -159,7 +159,8 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
   }
 
   const isOfSession = per === 'session' || per === 'session-and-tool'
-  const policy: Policy = { name: limit.name, decide, evaluate, ...(isOfSession && { scope: 'session' }) }
+  const names = plainNames(limit.tools)
+  const policy: Policy = { name: limit.name, names, decide, evaluate, ...(isOfSession && { scope: 'session' }) }
   return { policies: [policy], observers: [observe] }
 }
 

@@ -15,7 +15,7 @@ import {
   type Policy,
   type Validated,
 } from '../extension.ts'
-import { ToolList, toolNames, type ToolName } from './_options.ts'
+import { plainNames, ToolList, toolNames, type ToolName } from './_options.ts'
 
 export type { ToolName }
 
@@ -88,6 +88,7 @@ export function permissions(options: PermissionsOptions): Extension & { readonly
     policies: [
       {
         name: 'permissions',
+        names: plainNames(options.autoDenyTools, options.autoAllowTools, options.requireApprovalTools),
         decide(call, context) {
           const { tool } = call
           if (denied.includes(tool)) return decisionOf('deny')

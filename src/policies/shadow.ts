@@ -76,6 +76,7 @@ export function shadow(
   return {
     policies: policies.map((policy) => ({
       name: `shadow of ${policy.name}`,
+      ...(policy.names && { names: policy.names }),
       decide: (call, context) => ask(policy, call, context),
       evaluate: () => undefined,
     })),

@@ -16,6 +16,7 @@ import { budget } from 'toolwright/policies/budget'
 import { permissions } from 'toolwright/policies/permissions'
 import { rateLimit } from 'toolwright/policies/rate-limit'
 import { repeats } from 'toolwright/policies/repeats'
+import { shadow } from 'toolwright/policies/shadow'
 import { describe, expect, test } from 'vitest'
 import { deferred, heard, names, outcome, sink, text, turn, work } from './_calls.ts'
 import { places } from './_journals.ts'
@@ -581,5 +582,55 @@ describe('what counts calls counts those of the tool', () => {
     const calls = ['echo', 'say_again'].map((name) => ({ name: 'tool_call', args: { name, args: {} } }))
     expect(await statuses([deny], calls, { report })).toEqual(['denied', 'denied'])
     expect(reports).toEqual([])
+  })
+})
+
+describe('a policy that names a bridge', () => {
+  const words =
+    'The policy "permissions" names "tool_call", and decides about no call of it: that is a bridge, and a call through it is the call of another tool. Name that tool.'
+
+  function reportsOf(use: Extension[], own: Tool[] = []): { executor: ToolExecutor; words: () => unknown[] } {
+    const { reports, report } = sink()
+    const executor = createExecutor({ tools: [...own, work('add', () => 1)], use, report })
+    return { executor, words: () => reports.map((error) => (error as Error).message) }
+  }
+
+  test('is reported when the executor is made', () => {
+    const { words: messages } = reportsOf(
+      [permissions({ mode: 'auto', autoDenyTools: ['tool_call', 'add'] })],
+      [through],
+    )
+    expect(messages()).toEqual([words])
+  })
+
+  test('is reported once, when the tools are listed, if an extension brings the bridge', async () => {
+    const own = [through]
+    const { executor, words: messages } = reportsOf([
+      permissions({ mode: 'ask', autoAllowTools: ['call_tool'] }),
+      { tools: () => own },
+    ])
+    expect(messages()).toEqual([])
+    for (const session of ['s', 't']) executor.tools('model', session)
+    executor.tools('user')
+    expect(messages()).toEqual([words])
+  })
+
+  test.each<readonly [string, Extension]>([
+    ['a budget', budget({ calls: 1, tools: ['tool_call'] })],
+    ['a rate limit', rateLimit({ calls: 1, interval: 1_000, tools: ['tool_call'] })],
+    ['repeats', repeats({ max: 1, tools: ['tool_call'] })],
+    ['a policy on trial', shadow(permissions({ mode: 'auto', requireApprovalTools: ['tool_call'] }), () => {})],
+  ])('is reported of %s', (_title, extension) => {
+    expect(reportsOf([extension], [through]).words()).toEqual([expect.stringMatching(/ names "tool_call", /)])
+  })
+
+  test.each<readonly [string, Extension]>([
+    ['names another tool', permissions({ mode: 'auto', autoDenyTools: ['add'] })],
+    ['names the tool of a server', permissions({ mode: 'auto', autoDenyTools: [{ server: 'a', name: 'tool_call' }] })],
+    ['names none', budget({ calls: 1 })],
+  ])('is not reported if it %s', (_title, extension) => {
+    const { executor, words: messages } = reportsOf([extension], [through])
+    executor.tools()
+    expect(messages()).toEqual([])
   })
 })

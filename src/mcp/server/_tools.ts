@@ -1,6 +1,7 @@
 import { isSpecType, type ClientCapabilities, type Tool } from '@modelcontextprotocol/server'
 import { mcp } from '../../formats/mcp.ts'
 import type { Caller, ToolDefinition } from '../../index.ts'
+import { catalogueOf } from '../../kernel/run/served.ts'
 import type { ServerSettings } from './_settings.ts'
 
 const uiExtension = 'io.modelcontextprotocol/ui'
@@ -28,7 +29,8 @@ export function callerOf(name: string, session: string, isForViews: boolean, set
   const { executor, caller } = settings
   if (!isForViews || caller === 'user') return caller
   const app = { app: settings.name }
-  const has = (one: Caller): boolean => executor.tools(one, session).some((tool) => tool.name === name)
+  // What a client is not shown may be called all the same.
+  const has = (one: Caller): boolean => catalogueOf(executor, one, session).some((tool) => tool.name === name)
   return !has(caller) && has(app) ? app : caller
 }
 

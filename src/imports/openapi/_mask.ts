@@ -1,4 +1,4 @@
-import { encoded } from './_parameters.ts'
+import { byteString, encoded } from './_parameters.ts'
 
 /** What stands in an answer in place of a credential. */
 const placeholder = '[credential]'
@@ -25,7 +25,7 @@ export class CredentialMask {
     return (this.#forms ??= [
       ...new Set(
         this.#sent.flatMap(({ value, whole }) => {
-          const basic = whole === undefined ? [] : [base64OfBytes(new TextEncoder().encode(whole))]
+          const basic = whole === undefined ? [] : [btoa(byteString(whole))]
           // Headers lose the spaces around a value.
           const trimmed = value.trim() === value ? [] : credentialForms(value.trim())
           return [...credentialForms(value), ...trimmed, ...basic]
@@ -98,12 +98,14 @@ function joined(...parts: readonly Uint8Array[]): Uint8Array {
 
 /** Returns the forms in which a value may come back. */
 function credentialForms(value: string): string[] {
-  const bytes = new TextEncoder().encode(value)
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  const bytes = byteString(value)
+  let hex = ''
+  for (let at = 0; at < bytes.length; at++) hex += hexOfBytes[bytes.charCodeAt(at)]!
   // Within a longer text base64 has three alignments: of each, only what depends on the value alone is looked for.
   const aligned = [0, 1, 2].map((shift) => {
-    const text = base64OfBytes(joined(new Uint8Array(shift), bytes)).replace(/=+$/, '')
-    return text.slice(shift === 0 ? 0 : shift + 1, text.length - ((shift + bytes.length) % 3 === 0 ? 0 : 1))
+    const text = btoa('\0'.repeat(shift) + bytes)
+    const padding = text.indexOf('=')
+    return text.slice(shift === 0 ? 0 : shift + 1, padding < 0 ? undefined : padding - 1)
   })
   const others = aligned
     .filter((form) => /[+/]/.test(form))
@@ -113,10 +115,10 @@ function credentialForms(value: string): string[] {
   return [value, hex, hex.toUpperCase(), ...aligned, ...others, ...escaped]
 }
 
+const hexOfBytes = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
 /** Returns the forms of a value that has characters which are escaped somewhere. */
-function escapedForms(value: string, bytes: Uint8Array): string[] {
-  // A header has one character for each byte.
-  const inHeader = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
+function escapedForms(value: string, inHeader: string): string[] {
   const json = JSON.stringify(value).slice(1, -1)
   const html = json.replace(/[<>&+'=/]/g, escapedUnit)
   // The body of a request may come back as a text within JSON.
@@ -137,10 +139,4 @@ function escapedUnit(character: string): string {
 
 function upperUnit(unit: string): string {
   return `\\u${unit.slice(2).toUpperCase()}`
-}
-
-export function base64OfBytes(bytes: Uint8Array): string {
-  let text = ''
-  for (const byte of bytes) text += String.fromCharCode(byte)
-  return btoa(text)
 }

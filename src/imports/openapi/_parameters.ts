@@ -16,6 +16,12 @@ export function encoded(text: string): string {
   })
 }
 
+/** Returns one character for each byte of UTF-8, as headers have it. */
+export function byteString(text: string): string {
+  if (/^[ -~]*$/.test(text)) return text
+  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('')
+}
+
 /** Percent-encodes what may stand nowhere in a URL. What has a meaning in one stays, but for what ends a query. */
 function encodedButReserved(text: string): string {
   return encodeURI(text.toWellFormed())
@@ -108,6 +114,7 @@ export function pathSegment(serialization: Serialization, value: unknown, byComm
 
 /** Whether a text has a dot segment, however often it is encoded. */
 function hasDots(text: string): boolean {
+  if (!/[.%]/.test(text)) return false
   let plain = text
   for (let round = 0; round < 3; round++) {
     if (plain.split(/[/\\]/).some((segment) => segment === '.' || segment === '..')) return true

@@ -12,8 +12,8 @@ import {
   textMember,
 } from './_document.ts'
 import type { ApiDocument, DocumentNode } from './_document.ts'
-import { base64OfBytes, type CredentialMask } from './_mask.ts'
-import { encoded } from './_parameters.ts'
+import type { CredentialMask } from './_mask.ts'
+import { byteString, encoded } from './_parameters.ts'
 
 /** How a credential is sent. */
 type Carrier = 'bearer' | 'basic' | 'header' | 'query' | 'cookie'
@@ -120,14 +120,7 @@ export async function putCredentials(
     mask.add(value, carrier === 'basic' ? pair : undefined)
     if (carrier === 'query') query.push(`${encoded(parameter)}=${encoded(value)}`)
     else if (carrier === 'cookie') cookies.push(`${encoded(parameter)}=${encoded(value)}`)
-    else if (carrier === 'basic') headers.set(parameter, `Basic ${base64OfBytes(new TextEncoder().encode(pair))}`)
-    else headers.set(parameter, carrier === 'bearer' ? `Bearer ${asHeader(value)}` : asHeader(value))
+    else if (carrier === 'basic') headers.set(parameter, `Basic ${btoa(byteString(pair))}`)
+    else headers.set(parameter, carrier === 'bearer' ? `Bearer ${byteString(value)}` : byteString(value))
   }
-}
-
-/** Returns a value as a header takes it: one character for each byte of UTF-8. */
-function asHeader(value: string): string {
-  // oxlint-disable-next-line eslint/no-control-regex -- the characters that a header takes as they are
-  if (/^[\x20-\x7e]*$/.test(value)) return value
-  return Array.from(new TextEncoder().encode(value), (byte) => String.fromCharCode(byte)).join('')
 }

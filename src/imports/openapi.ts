@@ -7,8 +7,7 @@
  */
 import { isToolError, type Extension, type Tool } from '../index.ts'
 import { InvalidConfigurationError, SchemaConversionError } from '../errors.ts'
-import { optionsError } from '../extension.ts'
-import { operationNames } from './_names.ts'
+import { callableNames, optionsError } from '../extension.ts'
 import { listMember, quotedFromDocument, readApiDocument, textMember, type ApiDocument } from './openapi/_document.ts'
 import { isPrivateHost, isSafeForCredentials, originsOf } from './openapi/_network.ts'
 import { faultWords, operationsOf, type FoundOperation } from './openapi/_operations.ts'
@@ -103,7 +102,7 @@ async function toolsOfDocument(document: unknown, settings: ApiSettings): Promis
   const selected = selectedOf(found, settings)
   if (settings.only === undefined) for (const [key, why] of unreadable) omit(key, why)
   requireKnownOperations(found, selected, settings)
-  const names = operationNames(
+  const names = callableNames(
     selected.map(({ operation }) => ({ key: operation.key, name: wantedName(operation, settings) })),
   )
   const mends = new Map<Mend, { count: number; readonly first: string }>()

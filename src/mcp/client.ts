@@ -8,9 +8,9 @@
 import type { Extension, SessionTools } from '../kernel/ports.ts'
 import type { Tool } from '../index.ts'
 import { ToolAlreadyRegisteredError } from '../errors.ts'
+import { callableNames } from '../extension.ts'
 import { asyncDispose } from '../kernel/run/stream.ts'
 import { Connection } from './client/_connection.ts'
-import { namespaced } from './client/_names.ts'
 import { targetOf, type McpToolsOptions } from './client/_options.ts'
 import { quotedName } from './client/_text.ts'
 import type { AcceptedTool } from './client/_tools.ts'
@@ -117,7 +117,8 @@ class Namespace {
   #inNamespace(acceptedTool: AcceptedTool, server: string): Tool {
     const renamedTool = this.#renamed.get(acceptedTool)
     if (renamedTool !== undefined) return renamedTool
-    const renamed = acceptedTool.renamed(namespaced(server, acceptedTool.tool.name))
+    const { name } = acceptedTool.tool
+    const renamed = acceptedTool.renamed(callableNames([{ key: name, name: `${server}_${name}` }]).get(name) ?? name)
     this.#renamed.set(acceptedTool, renamed)
     const which = `The tool ${quotedName(acceptedTool.tool.name)} of the MCP server ${quotedName(server)}`
     const words = `${which} is called ${quotedName(renamed.name)}: its name belongs to a tool of another source.`

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { createExecutor, tool, type Extension } from 'toolwright'
 import {
   booleanOption,
+  callableNames,
   checkOptions,
   escapeDeceptive,
   functionOption,
@@ -140,4 +141,27 @@ test('options that do not fit together have an error of the same kind', () => {
     code: 'E_INVALID_CONFIGURATION',
     message: '`owner` takes `a` or `b`.',
   })
+})
+
+test('tools of another system get names that models can call', () => {
+  const names = callableNames([
+    { key: 'a', name: 'issues/list all' },
+    { key: 'b', name: 'issues_list_all' },
+    { key: 'c', name: 'Issues-List-All' },
+    { key: 'd', name: 'ä' },
+    { key: 'e', name: '' },
+    { key: 'f', name: 'x'.repeat(65) },
+    { key: '__proto__', name: 'x'.repeat(64) },
+  ])
+  expect(Object.fromEntries(names)).toEqual(
+    Object.fromEntries([
+      ['a', 'issues_list_all_ca978112'],
+      ['b', 'issues_list_all'],
+      ['c', 'Issues-List-All_2e7d2c03'],
+      ['d', 'tool_18ac3e73'],
+      ['e', 'tool_3f79bb7b'],
+      ['f', `${'x'.repeat(55)}_252f10c8`],
+      ['__proto__', 'x'.repeat(64)],
+    ]),
+  )
 })

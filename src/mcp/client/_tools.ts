@@ -1,10 +1,10 @@
 import { sha256 } from '#sha256'
 import { canonicalize, Tool, type ToolContext } from '../../index.ts'
 import { SchemaConversionError } from '../../errors.ts'
+import { callableNames } from '../../extension.ts'
 import type { ErasedConfig, JsonSchemaObject, McpConfig, ToolUi } from '../../extension.ts'
 import { jsonSchema } from '../../../validators/json-schema.ts'
 import { headerFault } from './_headers.ts'
-import { namesFor } from './_names.ts'
 import { hostsWord, wants, wantsName, type ServerTool, type Target } from './_options.ts'
 import { quotedName, errorLine, safeText } from './_text.ts'
 
@@ -61,7 +61,8 @@ export function takeIn(
       wanted.set(tool.name, tool)
     })
   }
-  const names = namesFor([...wanted.keys()], target.prefix)
+  const prefix = target.prefix === undefined ? '' : `${target.prefix}_`
+  const names = callableNames([...wanted.keys()].map((key) => ({ key, name: prefix + key })))
   for (const tool of wanted.values()) {
     attempt(tool.name, () => {
       const digest = toolDigest(tool)

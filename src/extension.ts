@@ -12,7 +12,6 @@ export type {
   DirectContext,
   ErasedConfig,
   ErasedHandler,
-  HandlerField,
   McpConfig,
   ParsedOf,
   ToolUi,

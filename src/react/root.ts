@@ -78,7 +78,7 @@ export function useTool<
   const Type extends ToolType | (string & {}) = 'server',
 >(
   config: ToolConfig<Input, OutputOf<Input>, Output, Artifact, Type> &
-    CheckedHandlerField<Type, OutputOf<Input>, Output, Result, Progress> &
+    CheckedHandlerField<Type, Input, Output, Result, Progress> &
     ToolLifecycle,
 ): void
 export function useTool(definition: MadeTool, overrides?: ToolOverrides): void
@@ -122,7 +122,7 @@ export function Tool<
   const Type extends ToolType | (string & {}) = 'server',
 >(
   props: ToolConfig<Input, OutputOf<Input>, Output, Artifact, Type> &
-    CheckedHandlerField<Type, OutputOf<Input>, Output, Result, Progress> &
+    CheckedHandlerField<Type, Input, Output, Result, Progress> &
     ToolLifecycle &
     ToolChildren & { readonly tool?: undefined },
 ): ReactNode

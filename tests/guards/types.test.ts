@@ -5,9 +5,9 @@ import { instantiations, modules } from '../../bench/_types.ts'
 const before = instantiations(modules.imports)
 
 it.each([
-  ['tool() with Zod', 660],
-  ['tool() with Zod, one call each', 1_190],
-  ['tool() with raw JSON Schema', 410],
+  ['tool() with Zod', 605],
+  ['tool() with Zod, one call each', 1_120],
+  ['tool() with raw JSON Schema', 370],
 ] as const)(
   'the type checker makes few instantiations for each of a hundred tools: %s, %i',
   (module, limit) => {

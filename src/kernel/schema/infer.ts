@@ -18,11 +18,7 @@ export type InputOf<S> = Sides<S>['input']
 export type OutputOf<S> = Sides<S>['output']
 
 // Interfaces: the type checker makes only the members that are used, but both branches of a conditional type.
-type Sides<S> = S extends Typed ? TypedSides<S> : S extends undefined ? NoSides : JsonSides<S>
-interface TypedSides<S extends Typed> {
-  readonly input: NonNullable<S['~standard']['types']>['input']
-  readonly output: NonNullable<S['~standard']['types']>['output']
-}
+type Sides<S> = S extends Typed ? NonNullable<S['~standard']['types']> : S extends undefined ? NoSides : JsonSides<S>
 interface NoSides {
   readonly input: void
   readonly output: EmptyInput

@@ -37,9 +37,11 @@ export interface ToolLike {
   readonly [definitionKey]: ToolDefinition
 }
 
+type Defaulted = keyof DefaultedOptions | 'requiresConfirmation' | 'middleware'
+
 /** The complete data of a tool; the registry, the stages and the formats use only this. */
 export interface ToolDefinition
-  extends ToolLike, Omit<ToolOptions<unknown>, keyof DefaultedOptions>, Required<DefaultedOptions<unknown>> {
+  extends ToolLike, Omit<ToolOptions<unknown>, Defaulted>, Required<Pick<ToolOptions<unknown>, Defaulted>> {
   readonly type: string
   readonly traits: Required<Omit<ToolTraits, 'coalesce'>> & Pick<ToolTraits, 'coalesce'>
   readonly inputSchema?: Schema

@@ -88,19 +88,17 @@ export interface ToolUi {
 /** What a person is shown with a question. */
 export type ConfirmationPreview = string | readonly ContentBlock[]
 
-/** The options of a tool that have a default, so that each definition has them. `Input` is the args after validation. */
-export interface DefaultedOptions<Input = never> {
+/** The options of a tool that have a default, so that each definition has them. */
+export interface DefaultedOptions {
   /** Default: `'compute'`. */
   readonly intent?: 'compute' | 'action' | 'render'
   /** Who sees the tool and may call it. Default: `'model'`. */
   readonly audience?: 'model' | 'user' | 'all'
   readonly traits?: ToolTraits
-  readonly requiresConfirmation?: boolean | ((input: Input, context: ToolContext) => boolean | Promise<boolean>)
   /** For type `client`: whether to wait for the client's answer. Default: `false`. */
   readonly requiresResponse?: boolean
   /** For type `client` without `requiresResponse`: the result at once. Default: `[<name> rendered on client]`. */
   readonly defaultResult?: readonly ContentBlock[]
-  readonly middleware?: readonly Middleware<Input>[]
   /** Whether `ToolRegistry.pruneEphemeral` removes it from the registry that it was added to. Default: `false`. */
   readonly ephemeral?: boolean
   /** Whether its results are as trustworthy as the application's own text. Default: `false`. */
@@ -135,8 +133,10 @@ export interface DefaultedOptions<Input = never> {
   readonly secrets?: readonly string[]
 }
 
-/** All options of a tool except its schemas and its handler. */
-export interface ToolOptions<Input = never> extends DefaultedOptions<Input> {
+/** All options of a tool except its schemas and its handler. `Input` is the args after validation. */
+export interface ToolOptions<Input = never> extends DefaultedOptions {
+  readonly requiresConfirmation?: boolean | ((input: Input, context: ToolContext) => boolean | Promise<boolean>)
+  readonly middleware?: readonly Middleware<Input>[]
   /** The name that models call: `^[a-zA-Z0-9_-]{1,64}$`. */
   readonly name: string
   /** The name that people read. */
@@ -201,18 +201,23 @@ export type ToolHandler<Input, Result, Progress = unknown> = (
 /** The result of a direct call: the output of `outputSchema`, else what the handler returned. */
 export type CheckedResult<Output, Result> = Output extends undefined ? Result : OutputOf<Output>
 
-/** A handler is required for types that run here. The type is deferred on purpose, so that literals are not widened. */
-export type HandlerField<Type, Input, Result, Progress> = Type extends 'server' | 'mcp'
-  ? { readonly handler: ToolHandler<Input, Result, Progress> }
-  : { readonly handler?: ToolHandler<Input, Result, Progress> }
-
 /**
- * The handler of a tool: it returns the input of `outputSchema` if there is one, as it is or marked. The condition is around the whole handler:
- * inside it TypeScript would infer the members of a returned union separately, and take only the first.
+ * The condition is around the whole handler: inside it TypeScript would infer the members of a returned union separately, and take
+ * only the first. It is worked out often, so it names schemas and not what is derived of them.
  */
-export type CheckedHandlerField<Type, Input, Output, Result, Progress> = Output extends undefined
-  ? HandlerField<Type, Input, Result, Progress>
-  : HandlerField<Type, Input, InputOf<Output> | MarkedJson<InputOf<Output>>, Progress>
+interface CheckedHandler<Input, Output, Result, Progress> {
+  readonly handler?: Output extends undefined
+    ? // oxlint-disable-next-line typescript/no-explicit-any -- as in `ToolHandler`
+      (input: OutputOf<Input>, context: ToolContext) => AsyncGenerator<Progress, Result, any> | Promise<Result> | Result
+    : ToolHandler<OutputOf<Input>, InputOf<Output> | MarkedJson<InputOf<Output>>, Progress>
+}
+
+/** A mapped type, since TypeScript works out a conditional one for each field of a config. */
+type RequiredHandler<Type> = { [Field in Type extends 'server' | 'mcp' ? 'handler' : never]: NonNullable<unknown> }
+
+/** The handler of a tool, required for types that run here: it returns the input of `outputSchema`, if any, as it is or marked. */
+export type CheckedHandlerField<Type, Input, Output, Result, Progress> = RequiredHandler<Type> &
+  CheckedHandler<Input, Output, Result, Progress>
 
 /** What `reconcile` returns: a result that the handler could have returned. */
 type FoundBy<Output> = Reconciled<Output extends undefined ? unknown : InputOf<Output> | MarkedJson<InputOf<Output>>>
@@ -227,7 +232,7 @@ export interface ToolConfig<Input, Parsed, Output, Artifact extends SpooledArtif
   /** The class that reads the result. Default: chosen by the result. */
   readonly artifact?: ArtifactOption<Artifact>
   readonly reconcile?: (input: Parsed, context: ReconcileContext) => FoundBy<Output> | Promise<FoundBy<Output>>
-  /** Typed by `HandlerField`. Named here too, since TypeScript infers nothing from a config with a missing and a surplus field. */
+  /** Named here too, since TypeScript infers nothing from a config with a missing and a surplus field. */
   readonly handler?: unknown
 }
 

@@ -73,7 +73,7 @@ export interface ToolConstructor {
     const Type extends ToolType | (string & {}) = 'server',
   >(
     config: ToolConfig<Input, OutputOf<Input>, Output, Artifact, Type> &
-      CheckedHandlerField<Type, OutputOf<Input>, Output, Result, Progress>,
+      CheckedHandlerField<Type, Input, Output, Result, Progress>,
   ): Tool<InputOf<Input>, CheckedResult<Output, Result>, Progress, Artifact, OutputOf<Input>>
   /**
    * Takes the types of the tool from the class, as in `class Forecast extends Tool<{ city: string }, string>`.
@@ -256,7 +256,7 @@ export function tool<
   const Type extends ToolType | (string & {}) = 'server',
 >(
   config: ToolConfig<Input, OutputOf<Input>, Output, Artifact, Type> &
-    CheckedHandlerField<Type, OutputOf<Input>, Output, Result, Progress>,
+    CheckedHandlerField<Type, Input, Output, Result, Progress>,
 ): Tool<InputOf<Input>, CheckedResult<Output, Result>, Progress, Artifact, OutputOf<Input>>
 /**
  * Makes a tool in one line: it takes any object, and its description is `Execute <name>`.

@@ -155,7 +155,9 @@ export function mcp(options: FormatOptions = {}): McpFormat {
 
   function response(result: ToolResult): object {
     const head = { jsonrpc: '2.0', id: result.id ?? null }
-    if (result.error?.code !== 'E_TOOL_NOT_FOUND') return { ...head, result: toolResult(result) }
+    // A bridge that named a tool is a tool that the client sees: its model reads the error.
+    if (result.error?.code !== 'E_TOOL_NOT_FOUND' || result.via !== undefined)
+      return { ...head, result: toolResult(result) }
     return { ...head, error: { code: invalidParams, message: result.content.map(wordsOf).join('\n') } }
   }
 

@@ -2,6 +2,7 @@ import type { ToolExecutor } from '../executor-types.ts'
 import type { Caller } from '../call/context-types.ts'
 import type { Policy } from '../ports.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
+import { KeptLists } from '../tool/kept-lists.ts'
 import type { ToolRegistry } from '../tool/registry.ts'
 
 // The keys are the same in all copies of the package.
@@ -19,7 +20,11 @@ interface ServedParts {
 }
 
 export function putServed(executor: ToolExecutor, { policies, recorder, registryFor }: ServedParts): void {
-  const catalogue: Catalogue = (caller, session = '') => registryFor(session).list(caller)
+  const lists = new KeptLists()
+  const catalogue: Catalogue = (caller, session = '') => {
+    const registry = registryFor(session)
+    return lists.of(registry, [caller], () => registry.list(caller))
+  }
   const served = { [policiesKey]: policies, [durableKey]: recorder?.isDurable === true, [catalogueKey]: catalogue }
   Object.assign(executor, served)
 }
@@ -36,6 +41,7 @@ export function isDurable(executor: ToolExecutor): boolean {
 
 /**
  * Returns all tools of an executor that a caller may call, also those that it is not shown, and those that cannot be described.
+ * The array is the same until they change.
  *
  * @param caller Default: every caller.
  * @param session Default: that of no call.

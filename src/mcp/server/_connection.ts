@@ -7,6 +7,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server'
 import { areSameItems } from '../_lists.ts'
+import { onListChange } from './_list-changes.ts'
 import { callTool, capabilitiesOf } from './_call.ts'
 import { onceCapability } from './_once.ts'
 import { pageOf } from './_pages.ts'
@@ -120,7 +121,7 @@ export function connectServer(
   settings: ServerSettings,
   gone: () => void = () => {},
 ): McpServer {
-  const silence = settings.executor.on('tools:changed', () => tellOfTools(served))
+  const silence = onListChange(() => tellOfTools(served), settings, peer.session)
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
   served.server.onclose = () => {
     silence()

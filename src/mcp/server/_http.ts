@@ -10,6 +10,7 @@ import { parseJson } from '../../index.ts'
 import { InvalidConfigurationError } from '../../errors.ts'
 import { functionOption, numberFrom, policiesOf, type OptionChecks } from '../../extension.ts'
 import { connectServer, serve } from './_connection.ts'
+import { onListChange } from './_list-changes.ts'
 import { readableBy } from './_cross-origin.ts'
 import { requestGuard, guardChecks, refuseRequest, type GuardOptions } from './_guard.ts'
 import { OnceCalls } from './_once.ts'
@@ -109,15 +110,7 @@ export function httpHandler(allSettings: ServerSettings, options: HttpOptions): 
     },
     { legacy: 'reject', maxRequestBodySize: messageLimit },
   )
-  let isTelling = false
-  const silence = executor.on('tools:changed', () => {
-    if (isTelling) return
-    isTelling = true // several changes at once make one notification
-    queueMicrotask(() => {
-      isTelling = false
-      modern.notify.toolsChanged()
-    })
-  })
+  const silence = onListChange(() => modern.notify.toolsChanged(), settings)
   let isClosed = false
 
   async function open(request: Request, body: unknown, principal: string | undefined): Promise<Response> {

@@ -17,7 +17,8 @@ export async function protocolResult(
   server: McpServer,
   settings: ServerSettings,
 ): Promise<CallToolResult> {
-  if (result.error?.code === 'E_TOOL_NOT_FOUND')
+  // If a bridge named the tool, the called tool is the bridge, which the client sees: its model reads the error.
+  if (result.error?.code === 'E_TOOL_NOT_FOUND' && result.via === undefined)
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, result.error.message)
   const reply = resultFormat.results([result], bareCall) as CallToolResult
   const { artifact, handle } = result

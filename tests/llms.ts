@@ -27,6 +27,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
     'src/frameworks/README.md',
     'src/mcp/README.md',
     'src/imports/README.md',
+    'src/discovery/README.md',
     'src/MIGRATING.md',
   ],
   'Tests of your own': ['src/testing/README.md', 'src/conformance/README.md'],

@@ -43,7 +43,7 @@ const oldWords: readonly OldWord[] = [
   { old: /\bpassage\b/i, word: 'pipeline', except: /middleware\/redact/ },
   { old: /#walk\b|\bnoWalk\b|\bcalls? walks?\b|\bwalked the whole pipeline\b/, word: 'pipeline' },
   { old: /executor\.(?:weigh|onToolsChange|list)\(|\bWeighing\b/, word: 'evaluate, tools:changed' },
-  { old: /\bthe counter\b|\bvisitors?\b|\bvisitorOf\b/i, word: 'HTTP API, page, user' },
+  { old: /\bthe counter\b|\bvisitors?\b|\bvisitorOf\b/i, word: 'HTTP API, page, user', except: /discovery\/_words/ },
   { old: /\b(?:tools|values|approver|middleware|data) of the host\b|approvals: 'host'/, word: 'application' },
   { old: /toolwright\/hosts|src\/hosts|tests\/hosts/, word: 'frameworks' },
   {

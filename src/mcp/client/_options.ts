@@ -130,7 +130,7 @@ function wordOption(expected: string): OptionCheck {
 }
 
 /** Takes strings by their names, which may be secrets. */
-function words(expected: string, isRight: (values: Readonly<Record<string, string>>) => boolean): OptionCheck {
+function stringsOption(expected: string, isRight: (values: Readonly<Record<string, string>>) => boolean): OptionCheck {
   return {
     expected,
     accepts: (value) =>
@@ -156,11 +156,11 @@ const mcpChecks: OptionChecks<McpToolsOptions> = {
   name: wordOption('a string that is not empty'),
   command: wordOption('the name of a program'),
   args: { expected: 'an array of strings', accepts: (value) => Array.isArray(value) && value.every(isWord) },
-  env: words('an object of strings', () => true),
+  env: stringsOption('an object of strings', () => true),
   cwd: wordOption('the path of a folder'),
   url: { expected: 'an address', accepts: () => true, isSecret: true }, // `addressOf` says what is wrong with it
   type: stringOption,
-  headers: words('names and values that HTTP can send', areHeaders),
+  headers: stringsOption('names and values that HTTP can send', areHeaders),
   transport: madeOption('a transport, or a function that gives one,'),
   fetch: functionOption,
   authProvider: madeOption('a provider of tokens'),

@@ -1,0 +1,170 @@
+import type { ToolDefinition } from '../index.ts'
+import { escapeDeceptive } from '../extension.ts'
+import { toldLine, firstSentence, type SearchedTools } from './_catalogue.ts'
+import type { Rank } from './_guarded.ts'
+import type { RankedTool } from './_rank.ts'
+
+/** What a model asks the search for. */
+export interface SearchRequest {
+  readonly query?: string
+  readonly names?: readonly string[]
+  readonly group?: string
+  readonly detail?: 'line' | 'schema'
+  readonly limit?: number
+}
+
+/** What a model reads of a tool. */
+export interface FoundTool {
+  readonly name: string
+  readonly group?: string
+  readonly description: string
+  readonly inputSchema?: unknown
+}
+
+export interface FoundTools {
+  readonly tools: readonly FoundTool[]
+  /** How many tools were searched. */
+  readonly of: number
+  readonly note?: string
+  /** If nothing was found: how many tools each group has. */
+  readonly groups?: Readonly<Record<string, number>>
+}
+
+export interface SearchSettings {
+  readonly groupOf: (tool: ToolDefinition) => string | undefined
+  readonly rank: Rank
+  /** How many tools are returned if the model does not say, and at most. */
+  readonly results: number
+  readonly most: number
+}
+
+/** The most tools that are described whole in one answer, and the most bytes of their JSON together. */
+const mostWhole = 10
+const mostWholeBytes = 32_768
+const mostGroups = 50
+/** How many more places a ranker is asked for, so that another group can take one. */
+const spareFactor = 3
+/** How near the tool of another group has to come to the one whose place it takes. */
+const leastShareOfScore = 0.5
+const mostListedNames = 20
+const longestToldDescription = 4_096
+
+/** Answers a search of a catalogue. */
+export async function searchAnswer(
+  request: SearchRequest,
+  catalogue: SearchedTools,
+  settings: SearchSettings,
+  signal: AbortSignal,
+): Promise<FoundTools> {
+  const { names, query = '', group, detail = names === undefined ? 'line' : 'schema' } = request
+  const tools = group === undefined ? catalogue.tools : (catalogue.groups.get(group) ?? [])
+  const limit = Math.min(request.limit ?? settings.results, settings.most)
+  const notes: string[] = []
+  const found = new Set<ToolDefinition>()
+  const missing = [...new Set(names)].filter((name) => {
+    const named = catalogue.byName.get(name)
+    if (named !== undefined) found.add(named)
+    return named === undefined
+  })
+  if (missing.length > 0) notes.push(`There is no tool ${listed(missing)}.`)
+  if (group !== undefined && tools.length === 0) notes.push(`There is no group ${JSON.stringify(toldLine(group, 64))}.`)
+  if (query.trim() !== '') {
+    const isMixed = group === undefined && catalogue.groups.size > 1
+    const groupOf = (name: string): string | undefined => {
+      const one = catalogue.byName.get(name)
+      return one && settings.groupOf(one)
+    }
+    for (const { name } of await ranked(query, tools, limit, isMixed ? groupOf : undefined, settings.rank, signal)) {
+      const one = catalogue.byName.get(name)
+      if (one !== undefined) found.add(one)
+    }
+  } else if (names === undefined && group !== undefined) {
+    for (const one of tools.slice(0, limit)) found.add(one)
+    if (tools.length > limit) notes.push('The group has more tools than these: give a `query`.')
+  }
+  const described = shownTools([...found], detail, settings.groupOf, notes)
+  if (described.length > 0)
+    return { tools: described, of: tools.length, ...(notes.length > 0 && { note: notes.join(' ') }) }
+  notes.push(
+    query.trim() === '' ? 'Say in `query` what the tool should do.' : 'Nothing was found: say it in other words.',
+  )
+  const groups = [...catalogue.groups].slice(0, mostGroups).map(([each, { length }]) => [each, length] as const)
+  const ofGroups = groups.length > 0 && { groups: Object.fromEntries(groups) }
+  return { tools: [], of: tools.length, note: notes.join(' '), ...ofGroups }
+}
+
+/** Ranks tools. If all places were one group's, the best tool of another takes the last, unless it fits far less. */
+async function ranked(
+  query: string,
+  tools: readonly ToolDefinition[],
+  limit: number,
+  groupOf: ((name: string) => string | undefined) | undefined,
+  rank: Rank,
+  signal: AbortSignal,
+): Promise<readonly RankedTool[]> {
+  if (groupOf === undefined || limit < 2) return rank(query, tools, limit, signal)
+  let found = await rank(query, tools, limit * spareFactor, signal)
+  const group = found[0] && groupOf(found[0].name)
+  const first = found.slice(0, limit)
+  const last = first.at(-1)
+  if (group === undefined || first.length < limit || last === undefined) return first
+  const isOther = ({ name }: RankedTool): boolean => groupOf(name) !== group
+  if (first.some(isOther)) return first
+  if (!found.some(isOther)) found = await rank(query, tools, tools.length, signal)
+  const other = found.find(isOther)
+  return other === undefined || other.score < leastShareOfScore * last.score ? first : [...first.slice(0, -1), other]
+}
+
+/** Describes tools, whole as far as there is room. Says in the notes what is left out. */
+function shownTools(
+  found: readonly ToolDefinition[],
+  detail: 'line' | 'schema',
+  groupOf: SearchSettings['groupOf'],
+  notes: string[],
+): FoundTool[] {
+  if (detail === 'line') return found.map((tool) => lineFor(tool, groupOf))
+  const described: FoundTool[] = []
+  const late: string[] = []
+  let room = mostWholeBytes
+  for (const tool of found) {
+    const full = wholeFor(tool, groupOf)
+    const bytes = full === undefined ? Infinity : new TextEncoder().encode(JSON.stringify(full)).length
+    if (described.length === mostWhole || (bytes > room && described.length > 0)) late.push(tool.name)
+    else if (full === undefined || bytes > room) {
+      described.push(lineFor(tool, groupOf))
+      notes.push(`The schema of ${tool.name} is too large to show.`)
+    } else {
+      described.push(full)
+      room -= bytes
+    }
+  }
+  if (late.length > 0) notes.push(`There was no room for ${listed(late)}: ask for fewer by \`names\`.`)
+  return described
+}
+
+function lineFor(tool: ToolDefinition, groupOf: SearchSettings['groupOf']): FoundTool {
+  return { ...headFor(tool, groupOf), description: firstSentence(tool.description) }
+}
+
+/** Describes a tool with its schema. Returns nothing for a schema that cannot be written. */
+function wholeFor(tool: ToolDefinition, groupOf: SearchSettings['groupOf']): FoundTool | undefined {
+  try {
+    const { inputSchema } = tool.describe()
+    JSON.stringify(inputSchema)
+    const description = escapeDeceptive(tool.description.slice(0, longestToldDescription), '\n\t')
+    return { ...headFor(tool, groupOf), description, inputSchema }
+  } catch {
+    return undefined
+  }
+}
+
+function headFor(tool: ToolDefinition, groupOf: SearchSettings['groupOf']): Pick<FoundTool, 'name' | 'group'> {
+  const group = groupOf(tool)
+  return { name: tool.name, ...(group !== undefined && { group }) }
+}
+
+/** Lists names that a model gave, or tools have: the first of them, on one line. */
+function listed(names: readonly string[]): string {
+  const first = names.slice(0, mostListedNames).map((name) => JSON.stringify(toldLine(name, 64)))
+  return [...first, ...(names.length > mostListedNames ? [`${names.length - mostListedNames} more`] : [])].join(', ')
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import { deedOf, kinOf, readQuery, stemOf, stemsIn } from '../../src/discovery/_words.ts'
+
+describe('a stem', () => {
+  it.each([
+    ['repositories', 'repository'],
+    ['issues', 'issue'],
+    ['branches', 'branch'],
+    ['merging', 'merge'],
+    ['cancelled', 'cancel'],
+    ['stopped', 'stop'],
+    ['deletion', 'delete'],
+    ['creation', 'create'],
+    ['modified', 'modify'],
+    ['organisation', 'organization'],
+  ])('of %s is that of %s', (one, other) => {
+    expect(stemOf(one)).toBe(stemOf(other))
+  })
+
+  it.each([
+    ['status', 'stat'],
+    ['analysis', 'analyst'],
+    ['settings', 'set'],
+    ['string', 'str'],
+  ])('of %s is not that of %s', (one, other) => {
+    expect(stemOf(one)).not.toBe(stemOf(other))
+  })
+
+  it.each(['Straße', 'ticket²', 'файлы', 'x', ''])('of %j is the word itself', (word) => {
+    expect(stemOf(word)).toBe(word)
+  })
+})
+
+describe('the words of a text', () => {
+  it('are parted by case, signs and digits that begin a word', () => {
+    expect(stemsIn('getPullRequest send_mail re-run HTTP2')).toEqual([
+      'get',
+      'pul',
+      'request',
+      'send',
+      'mail',
+      'rerun',
+      'http2',
+    ])
+  })
+
+  it('are the same in a text that has other letters too', () => {
+    const plain = stemsIn('getPullRequest send_mail')
+    expect(stemsIn('getPullRequest send_mail é').slice(0, -1)).toEqual(plain)
+  })
+
+  it('of languages that put no space between them are pairs of characters', () => {
+    expect(stemsIn('請求書を送る')).toEqual(['請求', '求書', '書を', 'を送', '送る'])
+    expect(stemsIn('猫')).toEqual(['猫'])
+  })
+
+  it('of other languages are whole', () => {
+    expect(stemsIn('Rechnungen versenden — отправить счёт')).toEqual(
+      ['rechnungen', 'versenden', 'отправить', 'счёт'].map(stemOf),
+    )
+  })
+
+  it('are no keys of forty characters and more', () => {
+    expect(stemsIn(`token ${'a1'.repeat(40)}`)).toEqual(['token'])
+  })
+
+  it('are read from the beginning of the text alone', () => {
+    expect(stemsIn(`first ${'x '.repeat(10_000)} last`)).not.toContain('last')
+  })
+})
+
+describe('a query', () => {
+  it.each([
+    ['list open issues', 'read'],
+    ['who can push here', 'read'],
+    ['deploy keys of a repository', 'read'],
+    ['open pull requests of a repository', 'read'],
+    ['open a pull request', undefined],
+    ['create a pull request', 'write'],
+    ['please could you add a label', 'write'],
+    ['star a gist', 'write'],
+    ['get rid of a label', 'remove'],
+    ['how do I delete a branch', 'remove'],
+    ['invoice', undefined],
+  ])('%j asks for what %s', (query, deed) => {
+    expect(readQuery(query).deed).toBe(deed)
+  })
+
+  it('that names many things without a verb asks for a list', () => {
+    expect(readQuery('labels of an issue').words.get('list')).toBeLessThan(1)
+    expect(readQuery('label of an issue').words.has('list')).toBe(false)
+  })
+
+  it('has each word once, and words that mean the same count less beside each other', () => {
+    const { words } = readQuery('make a new make label')
+    expect([...words.keys()]).toEqual(['make', 'new', 'label'])
+    expect(words.get('new')).toBeLessThan(words.get('make') ?? 0)
+  })
+
+  it('has at most 32 words, however long it is', () => {
+    const query = Array.from({ length: 200_000 }, (_, index) => `word${index}x`).join(' ')
+    expect(readQuery(query).words.size).toBeLessThanOrEqual(33)
+  })
+
+  it.each(['', ' ', '\u0000', '__proto__', 'constructor toString', '((((', '\ud800', '💥'.repeat(2_000)])(
+    '%j can be read',
+    (query) => {
+      expect(() => readQuery(query)).not.toThrow()
+    },
+  )
+})
+
+describe('words that mean much the same', () => {
+  it('know each other', () => {
+    for (const word of ['create', 'remove', 'list', 'repo'].map(stemOf)) {
+      expect(kinOf(word).length).toBeGreaterThan(0)
+      for (const other of kinOf(word)) expect(kinOf(other)).toContain(word)
+    }
+  })
+
+  it('are no members of objects', () => {
+    expect(kinOf('constructor')).toEqual([])
+    expect(deedOf('__proto__')).toBeUndefined()
+  })
+})

@@ -104,6 +104,42 @@ describe.each(eras)('in the era of %s, a call that needs approval', (_, mode) =>
     expect(message).toContain(`${'x'.repeat(5_000)}${'\\u0020'.repeat(500)}; rm -rf /"`)
   })
 
+  test('opens the address of a consent too, for the user alone', async () => {
+    const { deploy, runs } = deploying()
+    const url = 'https://accounts.example/connect?state=1'
+    const decide = () => ({ decision: 'ask' as const, reason: 'Connect', meta: { consent: { scheme: 'token', url } } })
+    const { url: server } = await start({ tools: [deploy], use: [{ policies: [{ name: 'consent', decide }] }] })
+    const answers = [
+      [{ action: 'accept', content: { approve: true } }, { action: 'accept' }, 1],
+      [{ action: 'accept', content: { approve: true } }, { action: 'decline' }, 1],
+      [{ action: 'decline' }, { action: 'accept' }, 1],
+    ] as const
+    for (const [approval, consent, count] of answers) {
+      const client = await connect(server, mode, { capabilities: { elicitation: { form: {}, url: {} } } })
+      const asked: unknown[] = []
+      client.setRequestHandler('elicitation/create', ({ params }) => {
+        asked.push(params)
+        return params.mode === 'url' ? consent : approval
+      })
+      const result = await client.callTool({ name: 'deploy', arguments: {} })
+      expect(asked).toHaveLength(2)
+      expect(asked).toContainEqual(
+        expect.objectContaining({
+          mode: 'url',
+          url,
+          message: 'deploy needs an access that you give at accounts.example.',
+        }),
+      )
+      expect(runs).toHaveLength(count)
+      expect(JSON.stringify(result)).not.toContain('state=1')
+    }
+    // A client that opens no addresses is not asked, and the call goes on waiting.
+    const client = await connect(server, mode, asksForm)
+    const asked = answering(client, { action: 'accept', content: { approve: true } })
+    expect(await client.callTool({ name: 'deploy', arguments: {} })).toMatchObject({ isError: true })
+    expect([asked, runs.length]).toEqual([[], 1])
+  })
+
   test('shows gaps of every kind of space', async () => {
     const { url } = await start({ tools: [deploying().deploy] })
     const client = await connect(url, mode, asksForm)

@@ -245,12 +245,18 @@ async function walk(
   const result = step.value
   if (result.token === undefined || waitingEvent === undefined) return result
   const message = elicitedQuestion(waitingEvent)
-  const question = message === undefined ? undefined : { approval: elicitation(message) }
-  if (question === undefined || !asks(question)) return result
+  if (message === undefined) return result
+  const consent = consentQuestion(waitingEvent)
+  const questions = { approval: elicitation(message), ...(consent && { consent }) }
+  if (!asks(questions)) return result
   // Fresh: an answer that the client sent before this question does not count.
-  const answers = await conversation.ask(question, { isFresh: true })
-  const answer = inputResponse(answers, 'approval')
-  const isAllowed = answer.kind === 'elicit' && answer.action === 'accept' && answer.content?.['approve'] === true
+  const answers = await conversation.ask(questions, { isFresh: true })
+  const [approved, opened] = [inputResponse(answers, 'approval'), inputResponse(answers, 'consent')]
+  const isAllowed =
+    approved.kind === 'elicit' &&
+    approved.action === 'accept' &&
+    approved.content?.['approve'] === true &&
+    (consent === undefined || (opened.kind === 'elicit' && opened.action === 'accept'))
   const { session } = options
   const silence = executor.on('tool:progress', (event) => {
     if (event.invocationId === result.invocationId) conversation.tell(event)
@@ -276,6 +282,18 @@ function elicitedQuestion({ toolName, prompt, why, input }: ToolEventOf<'call:wa
   const reason = why === undefined ? [] : [`Reason: ${escapedText(why)}`]
   const question = [escapedText(prompt), ...reason, `${toolName} ${args}`].join('\n')
   return question.length <= longestElicitation ? question : undefined
+}
+
+/**
+ * Returns the question whether the client's user opens an address first, such as to connect an account. It stands beside the
+ * question about the call: another policy may want that one answered.
+ */
+function consentQuestion({ toolName, meta }: ToolEventOf<'call:waiting'>): InputRequests[string] | undefined {
+  const { url } = Object(meta?.['consent']) as Readonly<Record<string, unknown>>
+  const address = typeof url === 'string' ? URL.parse(url) : null
+  if (address?.protocol !== 'https:') return undefined
+  const message = `${toolName} needs an access that you give at ${address.host}.`
+  return inputRequired.elicitUrl({ message, url: address.href })
 }
 
 /** Returns whole args, large ones over several lines, or `undefined` if they are no JSON or the event has only their beginning. */

@@ -3,7 +3,7 @@ import { UsageError, type Command } from './arguments.ts'
 import { lossLines } from './check.ts'
 import { formatHelp, formatsWith } from './formats.ts'
 import { printAnswer, note, thrownMessage } from './host.ts'
-import { openApiHelp, openApiOptions } from './openapi.ts'
+import { openApiHelp, openApiOptions, tellNotes } from './openapi.ts'
 import { sourceTools, type ToolSource } from './source.ts'
 
 /** `toolwright list`: prints the definitions of the tools. */
@@ -36,6 +36,7 @@ ${openApiHelp}
     const isStrict = options.flag('strict')
     if (isStrict && named === undefined) throw new UsageError('--strict needs --format: a provider is strict or not.')
     const source = await sourceTools('list', options, host)
+    tellNotes(source.document?.notes ?? [], host)
     try {
       const format = named === undefined ? undefined : formatsWith(source.loaded, host).named(named, isStrict)
       const define = (tools: readonly ToolDefinition[]): unknown[] =>

@@ -52,13 +52,15 @@ export async function openDocument(
     if (alone !== undefined) throw new UsageError(`--${alone} needs --openapi.`)
     return undefined
   }
+  if (/^https?:\/\//.test(path))
+    throw new UsageError('--openapi takes the path of a file. Download the document first, such as with curl -O.')
   if (!existsSync(path)) throw new UsageError(`There is no file ${path}. Give the path of an OpenAPI document.`)
   const text = readFileSync(path, 'utf8')
   const notes: string[] = []
   const only = options.texts('only')
   const baseUrl = options.text('base-url') ?? (isCalled ? undefined : 'https://api.invalid')
   const report = (error: unknown): void =>
-    void notes.push(terminalLine(isToolError(error) ? error.message : thrownMessage(error)))
+    void notes.push(terminalLine(commandWords(isToolError(error) ? error.message : thrownMessage(error))))
   const auth = isCalled ? credentialsFromEnvironment(options) : await anyCredentials(text)
   const api = await openapiTools(text, {
     auth,
@@ -66,12 +68,34 @@ export async function openDocument(
     fetch,
     ...(only.length > 0 && { only }),
     ...(baseUrl !== undefined && { baseUrl }),
+  }).catch((error: unknown) => {
+    throw isToolError(error) ? new UsageError(commandWords(error.message)) : error
   })
-  if (isCalled) for (const line of notes) note(host, line)
+  if (isCalled) tellNotes(notes, host)
   if (!options.flag('read-only')) return { ...api, notes }
   const isReading = (index: number): boolean => readingMethods.includes(api.operations[index]?.method ?? '')
   const tools = api.tools().filter((_, index) => isReading(index))
   return { ...api, tools: () => tools, operations: api.operations.filter((_, index) => isReading(index)), notes }
+}
+
+const mostNotes = 10
+
+/** Tells what was left out, mended or cut: the beginning, since a large document has much of it. */
+export function tellNotes(notes: readonly string[], host: Host): void {
+  for (const line of notes.slice(0, mostNotes)) note(host, line)
+  const rest = notes.length - mostNotes
+  if (rest > 0) note(host, `${rest} more such lines: toolwright check with this document has all.`)
+}
+
+/** Returns a message with the options of the command in place of those of the function. */
+function commandWords(message: string): string {
+  const words: Readonly<Record<string, string>> = {
+    openapiTools: 'The command',
+    baseUrl: '--base-url',
+    only: '--only',
+    auth: '--auth',
+  }
+  return message.replace(/`(openapiTools|baseUrl|only|auth)`/g, (quoted, name: string) => words[name] ?? quoted)
 }
 
 function isGiven(options: CommandLine, name: string): boolean {
@@ -116,7 +140,7 @@ export function documentPage(document: OpenedDocument): string {
   const all = document.tools()
   const lines = all.map((tool, index) => {
     const { key = '', security = [] } = operations[index] ?? {}
-    return `${tool.name}  ${key}  ${traitWords(tool) || '–'}  ${security.join(' or ') || '–'}`
+    return `${tool.name}  ${key}  ${traitWords(tool) || '–'}  ${security.join(', ') || '–'}`
   })
   const deceiving = operations.filter(({ method, id = '', summary = '' }) => {
     const words = `${id.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_/.-]/g, ' ')} ${summary}`
@@ -124,7 +148,7 @@ export function documentPage(document: OpenedDocument): string {
   })
   const sections: [string, readonly string[]][] = [
     ['', lines],
-    ['left out:', omitted.map(({ operation, why }) => `${operation}: ${why}`)],
+    ['left out:', omitted.map(({ operation, why }) => `${operation}: ${commandWords(why)}`)],
     ['mended or cut:', notes.filter((line) => !line.includes(' is left out: '))],
     [
       'read by their method, and speak of a change: set their traits in code',

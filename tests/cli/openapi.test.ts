@@ -67,7 +67,8 @@ describe('--openapi', () => {
   })
 
   test('of list and lock has the tools, those that read alone with --read-only', async () => {
-    const { stdout } = await toolwright(['list', '--openapi', path, '--read-only'])
+    const { stdout, stderr: notes } = await toolwright(['list', '--openapi', path, '--read-only'])
+    expect(notes).toContain('The operation "POST /bad" is left out')
     expect((JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)).toEqual(['listPets', 'cancelOrder'])
     const { stderr } = await toolwright(['lock', '--openapi', path, '--file', place('pets.lock.json')])
     expect(stderr).toContain('has 3 tools.')
@@ -144,7 +145,12 @@ describe('--openapi', () => {
       ['call', '--openapi', path, 'listPets', '--auth', 'ghp_p455word'],
       '--auth takes the name of a scheme and of a variable',
     ],
-    [['call', '--openapi', path, 'listPets'], 'needs `baseUrl`'],
+    [['call', '--openapi', path, 'listPets'], 'The command needs --base-url: the document names no server'],
+    [
+      ['list', '--openapi', path, '--only', 'tag:pet'],
+      'The command finds no operation for "tag:pet" of --only; there is "tag:pets"',
+    ],
+    [['list', '--openapi', 'https://api.example/v1.yaml'], '--openapi takes the path of a file'],
     [['call', 'x.ts', 'listPets', '--only', 'x'], '--only needs --openapi'],
     [['check', path, '--openapi', path], 'one of them alone'],
     [['run'], 'Something is missing'],

@@ -95,6 +95,11 @@ describe('a credential', () => {
       {
         'GET /both': { operationId: 'both', security: [{ bearer: [], header: [] }, { query: [] }] },
         'GET /none': { operationId: 'none', security: [{ bearer: [] }] },
+        'GET /some': {
+          operationId: 'some',
+          security: [{ other: [] }, { bearer: [] }, { query: [], header: [], oauth: [] }],
+        },
+        'GET /other': { operationId: 'other', security: [{ other: [] }] },
         'GET /open': { operationId: 'open', security: [{}, { bearer: [] }] },
       },
       schemes,
@@ -105,6 +110,8 @@ describe('a credential', () => {
     expect(requests.map((request) => request.url)).toEqual(['/both?api_key=p455word', '/open'])
     expect(api.omitted).toEqual([
       { operation: 'GET /none', why: 'it needs the credential "bearer": give it in `auth`' },
+      { operation: 'GET /some', why: 'it needs the credential "bearer", or "header" and "oauth": give it in `auth`' },
+      { operation: 'GET /other', why: 'it needs the security scheme "other", which the document does not define' },
     ])
   })
 

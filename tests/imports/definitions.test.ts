@@ -271,6 +271,16 @@ describe('a document', () => {
     expect(reports).toHaveLength(1)
   })
 
+  test.each([
+    ['#', 'leads to the document, which is no schema'],
+    ['#/$defs/A', "leads nowhere: its path begins at the document's root"],
+  ])('with a schema of reference %s loses that operation alone', async ($ref, why) => {
+    const schema = { type: 'object', properties: { next: { $ref } }, $defs: { A: { type: 'string' } } }
+    const { api } = await ready(documentOf({ 'POST /bad': bodyOf(schema), ...good }), { baseUrl })
+    expect(api.tools().map(({ name }) => name)).toEqual(['good'])
+    expect(api.omitted).toEqual([{ operation: 'POST /bad', why: `$ref "${$ref}" ${why}` }])
+  })
+
   test('whose schemas turn in a circle has its tools', async () => {
     const components = {
       schemas: {

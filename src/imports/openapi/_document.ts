@@ -79,7 +79,10 @@ export function referred(root: DocumentNode, reference: string): unknown {
   for (const step of reference.slice(2).split('/')) {
     const key = stepText(step)
     const isStep = typeof found === 'object' && found !== null && Object.hasOwn(found, key)
-    if (!isStep) throw new OperationFault(`$ref ${quotedFromDocument(reference)} leads nowhere`)
+    if (!isStep)
+      throw new OperationFault(
+        `$ref ${quotedFromDocument(reference)} leads nowhere: its path begins at the document's root`,
+      )
     found = (found as DocumentNode)[key]
   }
   return found

@@ -113,7 +113,8 @@ export class DocumentSchemas {
     if (!isNode(schema)) throw new OperationFault('a schema is neither an object nor a boolean')
     const reference = textMember(schema, '$ref')
     if (reference === undefined) return this.#members(schema, collection, depth)
-    referred(this.#root, reference) // throws if it leads nowhere
+    if (referred(this.#root, reference) === this.#root)
+      throw new OperationFault(`$ref ${quotedFromDocument(reference)} leads to the document, which is no schema`)
     collection.references.add(reference)
     const $ref = `#/$defs/${definitionName(reference)}`
     if (this.#isOf30) return { $ref } // others beside it are ignored there

@@ -69,19 +69,21 @@ export function plannedSchemes(
     Object.keys(each).every((name) => Object.hasOwn(auth, name) || isOfTransport(name)),
   )
   if (chosen === undefined) {
-    const undefinedScheme = alternatives
-      .flatMap((each) => Object.keys(each))
-      .find((name) => memberOf(schemes, name) === undefined)
-    if (undefinedScheme !== undefined) {
+    const complete = alternatives.filter((each) => Object.keys(each).every((name) => isNode(memberOf(schemes, name))))
+    if (complete.length === 0) {
+      const stranger = alternatives
+        .flatMap((each) => Object.keys(each))
+        .find((name) => !isNode(memberOf(schemes, name)))
       throw new OperationFault(
-        `it needs the security scheme ${quotedFromDocument(undefinedScheme)}, which the document does not define`,
+        `it needs the security scheme ${quotedFromDocument(stranger)}, which the document does not define`,
       )
     }
-    const missing = [...new Set(alternatives.flatMap((each) => Object.keys(each)))].filter(
-      (name) => !Object.hasOwn(auth, name),
-    )
+    const lacking = complete.map((each) => {
+      const names = Object.keys(each).filter((name) => !Object.hasOwn(auth, name))
+      return names.map(quotedFromDocument).join(' and ')
+    })
     throw new OperationFault(
-      `it needs the credential ${missing.slice(0, 5).map(quotedFromDocument).join(' or ')}: give it in \`auth\``,
+      `it needs the credential ${[...new Set(lacking)].slice(0, 5).join(', or ')}: give it in \`auth\``,
     )
   }
   return Object.keys(chosen).flatMap((name) => {

@@ -11,7 +11,9 @@ import { openai } from 'toolwright/formats/openai'
 import { openaiResponses } from 'toolwright/formats/openai-responses'
 import { openapiTools } from 'toolwright/imports/openapi'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
+import { openTelemetry } from 'toolwright/observers/open-telemetry'
 import { expect, test } from 'vitest'
+import { telemetry } from '../observers/_telemetry.ts'
 import { documentOf } from './_server.ts'
 
 const formats = [anthropic(), gemini(), mcp(), openai(), openaiResponses(), aiSdk()]
@@ -86,7 +88,9 @@ test('no token is in anything that a call leaves behind, whatever the server mak
     report: (error) => reports.push(String(error)),
   })
   const store = memoryStore({ maximumBytes: 1e9 })
-  const executor = createExecutor({ use: [api, { store }, sqliteJournal(file)] })
+  const spanning = telemetry()
+  const observer = openTelemetry({ ...spanning.providers, recordArgs: true, recordResult: true })
+  const executor = createExecutor({ use: [api, { store }, sqliteJournal(file), observer] })
   let events = ''
   executor.on('*', (event) => (events += JSON.stringify(event)))
   const leaked: unknown[] = []
@@ -155,8 +159,9 @@ test('no token is in anything that a call leaves behind, whatever the server mak
   )
   await executor.close()
   const definitions = JSON.stringify(formats.map((format) => format.definitions(api.tools())))
+  const spans = JSON.stringify(spanning.calls().map((span) => [span.name, span.attributes, span.events, span.status]))
   const journal = readFileSync(file).toString('latin1')
-  for (const [sink, text] of Object.entries({ journal, events, reports: reports.join(), definitions })) {
+  for (const [sink, text] of Object.entries({ journal, events, spans, reports: reports.join(), definitions })) {
     expect([sink, text.length > 0, isTold(text)]).toEqual([sink, true, false])
   }
   rmSync(folder, { recursive: true })

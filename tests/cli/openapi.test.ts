@@ -66,6 +66,23 @@ describe('--openapi', () => {
     expect((await toolwright(['check', '--openapi', path, '--only', 'tag:pets', '--fail-on', 'omitted'])).code).toBe(0)
   })
 
+  test('of a document without operations says so', async () => {
+    const empty = place('empty.json')
+    const servers = { url: 'https://{region}.example.com', variables: { region: { default: 'eu' } } }
+    writeFileSync(empty, JSON.stringify({ ...document, paths: {} }))
+    expect((await toolwright(['check', '--openapi', empty])).stdout).toContain(
+      'No operation of the document becomes a tool.',
+    )
+    const called = await toolwright(['call', '--openapi', empty, '--base-url', baseUrl, 'listPets'])
+    expect(called.stderr).toContain('No operation of the document becomes a tool.')
+    writeFileSync(
+      empty,
+      JSON.stringify({ ...document, paths: { '/x': { get: { servers: [servers], responses: {} } } } }),
+    )
+    const { stdout } = await toolwright(['check', '--openapi', empty])
+    expect(stdout).toContain('is no address: give `baseUrl` in `tools`')
+  })
+
   test('of list and lock has the tools, those that read alone with --read-only', async () => {
     const { stdout, stderr: notes } = await toolwright(['list', '--openapi', path, '--read-only'])
     expect(notes).toContain('The operation "POST /bad" is left out')

@@ -72,14 +72,14 @@ export async function openDocument(
     throw isToolError(error) ? new UsageError(commandWords(error.message)) : error
   })
   if (isCalled) tellNotes(notes, host)
-  if (isCalled && api.tools().length === 0) note(host, noTools)
+  if (isCalled && api.tools().length === 0) note(host, withoutTools)
   if (!options.flag('read-only')) return { ...api, notes }
   const isReading = (index: number): boolean => readingMethods.includes(api.operations[index]?.method ?? '')
   const tools = api.tools().filter((_, index) => isReading(index))
   return { ...api, tools: () => tools, operations: api.operations.filter((_, index) => isReading(index)), notes }
 }
 
-const noTools = 'No operation of the document becomes a tool.'
+const withoutTools = 'No operation of the document becomes a tool.'
 const mostNotes = 10
 
 /** Tells what was left out, mended or cut: the beginning, since a large document has much of it. */
@@ -149,7 +149,7 @@ export function documentPage(document: OpenedDocument): string {
     return readingMethods.includes(method) && wordsOfChange.test(words)
   })
   const sections: [string, readonly string[]][] = [
-    ['', lines.length > 0 ? lines : [noTools]],
+    ['', lines.length > 0 ? lines : [withoutTools]],
     ['left out:', omitted.map(({ operation, why }) => `${operation}: ${commandWords(why)}`)],
     ['mended or cut:', notes.filter((line) => !line.includes(' is left out: '))],
     [

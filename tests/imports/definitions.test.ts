@@ -281,6 +281,30 @@ describe('a document', () => {
     expect(api.omitted).toEqual([{ operation: 'POST /bad', why: `$ref "${$ref}" ${why}` }])
   })
 
+  test('whose schemas are made of each other many times takes no longer than its size', async () => {
+    const partsOf = (index: number): Json[] =>
+      Array.from({ length: 50 }, () => ({ $ref: `#/components/schemas/S${index}` }))
+    const file = { type: 'string', format: 'binary' }
+    const schemas = {
+      // Each way through these would be 50 to the power of its length.
+      S0: { type: 'object', allOf: partsOf(0), properties: { file } },
+      ...Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`S${index + 1}`, { allOf: partsOf(index + 2) }])),
+      S31: { type: 'object', properties: { file } },
+    }
+    const form = (schema: string): Json => ({
+      requestBody: { content: { 'multipart/form-data': { schema: { $ref: `#/components/schemas/${schema}` } } } },
+    })
+    const { api } = await ready(
+      documentOf({ 'POST /self': form('S0'), 'POST /others': form('S1'), ...good }, { components: { schemas } }),
+      { baseUrl },
+    )
+    expect(api.tools().map(({ name }) => name)).toEqual(['good'])
+    expect(api.omitted.map(({ why }) => why)).toEqual([
+      expect.stringContaining('endless cycle'),
+      'its schemas have more than 20,000 parts',
+    ])
+  })
+
   test('whose schemas turn in a circle has its tools', async () => {
     const components = {
       schemas: {

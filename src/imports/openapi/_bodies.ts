@@ -98,18 +98,23 @@ function planOf(root: DocumentNode, kind: BodyKind, mediaType: string, media: un
 
 const artifactHandleSchema = { type: 'string', description: 'The handle of the artifact to send' }
 
-/** Returns the properties of a schema, and of those that it is made of. */
-export function schemaProperties(root: DocumentNode, schema: unknown, depth = 0): [string, unknown][] {
-  if (depth > 8) return []
+/** Returns the properties of a schema, and of those that it is made of, each once. */
+export function schemaProperties(
+  root: DocumentNode,
+  schema: unknown,
+  visited: Set<unknown> = new Set<unknown>(),
+): [string, unknown][] {
   const node = resolved(root, schema)
+  if (visited.has(node)) return []
+  visited.add(node)
   const parts = ['allOf', 'anyOf', 'oneOf'].flatMap((key) => listMember(node, key))
-  return [...entriesOf(node, 'properties'), ...parts.flatMap((part) => schemaProperties(root, part, depth + 1))]
+  return [...entriesOf(node, 'properties'), ...parts.flatMap((part) => schemaProperties(root, part, visited))]
 }
 
 /** Whether a property is the content of a file, or a list of such. */
-function isFile(root: DocumentNode, schema: unknown): boolean {
+function isFile(root: DocumentNode, schema: unknown, depth = 0): boolean {
   const node = resolved(root, schema)
-  if (memberOf(node, 'type') === 'array') return isFile(root, memberOf(node, 'items'))
+  if (memberOf(node, 'type') === 'array') return depth < 8 && isFile(root, memberOf(node, 'items'), depth + 1)
   if (memberOf(node, 'type') === 'file') return true
   const contentType = textMember(node, 'contentMediaType')
   if (contentType !== undefined) return memberOf(node, 'contentEncoding') === undefined && !isJsonType(contentType)
@@ -139,22 +144,26 @@ export function editedSchema(
   root: DocumentNode,
   schema: unknown,
   edit: (properties: DocumentNode, required: readonly unknown[]) => readonly [DocumentNode, readonly unknown[]],
-  depth = 0,
+  edited: Map<unknown, unknown> = new Map<unknown, unknown>(),
 ): unknown {
   const node = resolved(root, schema)
-  if (!isNode(node) || depth > 8) return schema
+  if (!isNode(node)) return schema
+  if (edited.has(node)) return edited.get(node)
+  edited.set(node, schema) // a part that is made of itself stays a reference
   const own = memberOf(node, 'properties')
   const [properties, required] = edit(isNode(own) ? own : {}, listMember(node, 'required'))
   const parts = ['allOf', 'anyOf', 'oneOf'].flatMap((key) => {
     const list = memberOf(node, key)
-    return Array.isArray(list) ? [[key, list.map((part) => editedSchema(root, part, edit, depth + 1))] as const] : []
+    return Array.isArray(list) ? [[key, list.map((part) => editedSchema(root, part, edit, edited))] as const] : []
   })
-  return {
+  const result = {
     ...node,
     ...(own === undefined ? undefined : { properties }),
     ...(memberOf(node, 'required') === undefined ? undefined : { required }),
     ...Object.fromEntries(parts),
   }
+  edited.set(node, result)
+  return result
 }
 
 /** Returns validated args in which the handles of files stand for artifacts, which the executor opens. */

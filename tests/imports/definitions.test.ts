@@ -281,6 +281,26 @@ describe('a document', () => {
     expect(api.omitted).toEqual([{ operation: 'POST /bad', why: `$ref "${$ref}" ${why}` }])
   })
 
+  test('of megabytes of text and of lists is read in small pieces', async () => {
+    const text = 'é \u200b'.repeat(1_000_000)
+    const many = Array.from({ length: 200_000 }, (_, index) => index)
+    const { api } = await ready(
+      documentOf({
+        'GET /text': {
+          operationId: 'text',
+          summary: text,
+          description: text,
+          parameters: [{ name: 'q', in: 'query', description: text, schema: { type: 'string' } }],
+        },
+        'GET /many': { operationId: 'many', parameters: [{ name: 'q', in: 'query', schema: { enum: many } }] },
+      }),
+      { baseUrl },
+    )
+    expect(api.tools()[0]!.description.length).toBeLessThanOrEqual(1_024)
+    expect(JSON.stringify(api.tools()[0]!.describe()).length).toBeLessThan(250_000)
+    expect(api.omitted).toEqual([{ operation: 'GET /many', why: 'its schemas have more than 20,000 parts' }])
+  })
+
   test('whose schemas are made of each other many times takes no longer than its size', async () => {
     const partsOf = (index: number): Json[] =>
       Array.from({ length: 50 }, () => ({ $ref: `#/components/schemas/S${index}` }))

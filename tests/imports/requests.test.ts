@@ -164,6 +164,26 @@ describe('a parameter of a header or a cookie', () => {
     expect(api.omitted[0]?.why).toContain('belongs to the transport')
   })
 
+  test('a media type that no header can have is none of a body', async () => {
+    const content = { 'application/json\r\nX-Evil: 1': { schema: {} } }
+    const { api } = await ready(documentOf({ 'POST /p': { requestBody: { content } } }), {
+      baseUrl: 'https://api.example.com',
+    })
+    expect(api.omitted[0]?.why).toContain('its body is of no kind that can be sent')
+  })
+
+  test('a path has a query, and nothing of a fragment', async () => {
+    const { url, requests } = await serve()
+    const document = documentOf({
+      'POST /#X-Target=Foo': { operationId: 'foo', parameters: [parameter('q', 'query')] },
+      'POST /#X-Target=Bar': { operationId: 'bar', parameters: [parameter('q', 'query')] },
+    })
+    const { call } = await ready(document, { baseUrl: url })
+    await call('foo', { q: 'a#b' })
+    await call('bar', { q: 'c' })
+    expect(requests.map((request) => request.url)).toEqual(['/?q=a%23b', '/?q=c'])
+  })
+
   test('that says how the request is written is not asked of the model', async () => {
     const parameters = ['Accept', 'Content-Type', 'Authorization'].map((name) =>
       parameter(name, 'header', { required: true }),

@@ -55,7 +55,7 @@ export function isJsonType(mediaType: string): boolean {
 
 /** Returns the body of the first kind that fits. @param wanted The media type that the application names. */
 export function bodyPlan(root: DocumentNode, content: unknown, wanted: string | undefined): BodyPlan | undefined {
-  const types = isNode(content) ? Object.keys(content) : []
+  const types = isNode(content) ? Object.keys(content).filter((type) => /^[ -~]+$/.test(type)) : []
   const candidates = wanted === undefined ? types : types.filter((type) => type === wanted)
   for (const [kind, pattern] of kinds) {
     const mediaType = candidates.find((type) => pattern.test(type.trim()))

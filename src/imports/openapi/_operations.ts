@@ -17,6 +17,7 @@ import { defineOwn } from './_schemas.ts'
 import { alternativesOf } from './_security.ts'
 
 const httpMethods = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options']
+const longestSummary = 1_024
 const parameterPlaces = ['path', 'query', 'header', 'cookie']
 
 /** An operation as it stands in a document. */
@@ -59,7 +60,7 @@ function operationOf(root: DocumentNode, key: string, path: string, method: stri
     method: method.toUpperCase(),
     path,
     tags: listMember(node, 'tags').filter((tag) => typeof tag === 'string'),
-    ...(summary === undefined ? undefined : { summary: documentText(summary) }),
+    ...(summary === undefined ? undefined : { summary: documentText(summary.slice(0, longestSummary)) }),
     deprecated: memberOf(node, 'deprecated') === true,
     security: [...new Set(alternativesOf(root, node).flat())],
   })
@@ -193,7 +194,7 @@ export function requestPlan(
     if (example !== undefined) defineOwn(examples, 'body', example)
   }
   return {
-    path,
+    path: path.replace(/#.*/s, ''), // what is sent to no server tells operations apart in some documents
     method,
     parameters,
     body,

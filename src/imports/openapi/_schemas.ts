@@ -21,6 +21,7 @@ type TranslatedSchema = Record<string, unknown>
 
 const mostSchemaNodes = 20_000
 const deepestApiSchema = 256
+const longestAnnotation = 65_536
 
 /** Annotations, and what names a schema: neither is of use beside the whole document. */
 const dropped = new Set(
@@ -129,13 +130,14 @@ export class DocumentSchemas {
     for (const [key, value] of Object.entries(schema)) {
       if (key === '$dynamicRef' || key === '$recursiveRef') throw new OperationFault(`a schema has ${key}`)
       if (dropped.has(key) || key.startsWith('x-')) continue
+      if (Array.isArray(value) && value.length > mostSchemaNodes) throw tooManyNodes()
       if (schemaMaps.has(key) && isNode(value))
         defineOwn(target, key, this.#map(key, value, hidden, collection.direction, translate))
       else if (schemaLists.has(key) && Array.isArray(value)) this.#list(target, key, value, translate)
       else if (subschemas.has(key) && (isNode(value) || typeof value === 'boolean'))
         defineOwn(target, key, translate(value))
       else if ((key === 'description' || key === 'title') && typeof value === 'string')
-        target[key] = documentText(value)
+        target[key] = documentText(value.slice(0, longestAnnotation))
       else if (key !== 'description' && key !== 'title') defineOwn(target, key, value)
     }
     const dialect = textMember(schema, '$schema')

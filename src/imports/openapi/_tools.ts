@@ -149,7 +149,7 @@ function hostsOf(
 
 function toolDescription({ operation, node }: FoundOperation): string {
   const texts = [textMember(node, 'summary'), textMember(node, 'description')]
-    .map((text) => documentText(text ?? '').trim())
+    .map((text) => documentText((text ?? '').slice(0, longestToolDescription * 2)).trim())
     .filter((text) => text !== '')
   const [summary = '', description = ''] = texts
   const isRepeated = description.startsWith(summary)

@@ -37,7 +37,7 @@ export function callableNames(wanted: readonly WantedName[]): ReadonlyMap<string
 
 function callableName(name: string, key: string): string {
   const clean = name.replace(/[^a-zA-Z0-9_-]+/g, '_')
-  if (/^_*$/.test(clean)) return hashedName('tool', key)
+  if (name === '' || (clean !== name && /^_+$/.test(clean))) return hashedName('tool', key)
   return clean.length > longestToolName ? hashedName(clean, key) : clean
 }
 

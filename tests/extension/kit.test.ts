@@ -150,6 +150,7 @@ test('tools of another system get names that models can call', () => {
     { key: 'c', name: 'Issues-List-All' },
     { key: 'd', name: 'ä' },
     { key: 'e', name: '' },
+    { key: 'g', name: '__' },
     { key: 'f', name: 'x'.repeat(65) },
     { key: '__proto__', name: 'x'.repeat(64) },
   ])
@@ -160,6 +161,7 @@ test('tools of another system get names that models can call', () => {
       ['c', 'Issues-List-All_2e7d2c03'],
       ['d', 'tool_18ac3e73'],
       ['e', 'tool_3f79bb7b'],
+      ['g', '__'],
       ['f', `${'x'.repeat(55)}_252f10c8`],
       ['__proto__', 'x'.repeat(64)],
     ]),

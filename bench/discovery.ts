@@ -1,0 +1,255 @@
+// How often the right tool is found among 5,000, how long that takes, and what it saves a model. The queries are those of
+// `tests/discovery/queries.json`, the tools those of GitHub's API and of four MCP servers, and made-up ones.
+import { createExecutor, ToolRegistry, type ToolDefinition, type ToolExecutor } from 'toolwright'
+import { estimateTokens } from 'toolwright/artifacts/tokens'
+import { toolSearch, words } from 'toolwright/discovery/search'
+import { anthropic } from 'toolwright/formats/anthropic'
+import { missing, querySets, realCatalogue, recallOf } from '../tests/discovery/_catalogue.ts'
+import { exactly, isQuick, printTable, printWords, quantile, rowsOf } from './_results.ts'
+import { install, load, versionOf } from './_rivals.ts'
+import { madeUpTools } from './_services.ts'
+
+if (missing !== undefined) throw new Error(missing)
+install()
+await using catalogue = await realCatalogue()
+const real = catalogue.tools
+const others = createExecutor({ tools: madeUpTools(5_000 - real.length) }).tools()
+const tools = [...real, ...others]
+const { signal } = new AbortController()
+
+type Find = (query: string) => string[] | Promise<string[]>
+
+/** Our ranker. */
+function ours(list: readonly ToolDefinition[]): Find {
+  const ranker = words()
+  return async (query) => (await ranker.rank(query, list, 5, signal)).map(({ name }) => name)
+}
+
+interface MiniSearch {
+  addAll(documents: readonly object[]): void
+  search(query: string): readonly { readonly id: string }[]
+}
+
+/** minisearch, with the names parted and each of its fields weighted as ours. */
+async function mini(list: readonly ToolDefinition[], fuzzy: number): Promise<Find> {
+  const { default: Index } = await load<{ readonly default: new (options: object) => MiniSearch }>('minisearch')
+  const boost = { words: 3, group: 2 }
+  const fields = ['words', 'group', 'description', 'parameters']
+  const index = new Index({ fields, idField: 'name', searchOptions: { boost, prefix: true, fuzzy } })
+  index.addAll(
+    list.map((one) => ({
+      name: one.name,
+      words: one.name.replaceAll(/[_-]/g, ' '),
+      group: one.mcpConfig?.serverName ?? one.metadata.tags?.[0] ?? '',
+      description: one.description,
+      parameters: Object.keys(one.describe().inputSchema['properties'] ?? {}).join(' '),
+    })),
+  )
+  return (query) =>
+    index
+      .search(query)
+      .slice(0, 5)
+      .map(({ id }) => id)
+}
+
+interface Sdk {
+  readonly generateText: (options: object) => Promise<{
+    readonly steps: readonly {
+      readonly toolResults: readonly { readonly output: { readonly tools: readonly { readonly name: string }[] } }[]
+    }[]
+  }>
+  readonly toolSearch: (options?: object) => object
+  readonly tool: (options: object) => object
+  readonly jsonSchema: (schema: object) => unknown
+}
+
+/** The search of the AI SDK as it is, within one step of a model that asks for it. */
+async function aiSdk(list: readonly ToolDefinition[]): Promise<Find> {
+  const sdk = await load<Sdk>('ai')
+  const { MockLanguageModelV4 } = await load<{ readonly MockLanguageModelV4: new (options: object) => object }>(
+    'ai/test',
+  )
+  const inputSchema = sdk.jsonSchema({ type: 'object' })
+  const deferred = list.map(({ name, description }) => {
+    return [name, sdk.tool({ description, inputSchema, deferLoading: true, execute: () => 'done' })] as const
+  })
+  const all = { search: sdk.toolSearch(), ...Object.fromEntries(deferred) }
+  return async (query) => {
+    const model = new MockLanguageModelV4({
+      doGenerate: {
+        content: [{ type: 'tool-call', toolCallId: 'call_1', toolName: 'search', input: JSON.stringify({ query }) }],
+        finishReason: { unified: 'tool-calls', raw: 'tool_calls' },
+        usage: { inputTokens: { total: 1 }, outputTokens: { total: 1 } },
+        warnings: [],
+      },
+    })
+    const { steps } = await sdk.generateText({ model, tools: all, prompt: query })
+    return steps[0]!.toolResults[0]!.output.tools.map(({ name }) => name)
+  }
+}
+
+/** Finds the whole way: a call of `tool_search`. */
+function throughExecutor(list: readonly ToolDefinition[]): Find {
+  const executor = createExecutor({ tools: list, use: [toolSearch()] })
+  return async (query) => {
+    const { value } = await executor.execute({ name: 'tool_search', args: { query } })
+    return (value as { readonly tools: readonly { readonly name: string }[] }).tools.map(({ name }) => name)
+  }
+}
+
+const finders: readonly (readonly [string, (list: readonly ToolDefinition[]) => Find | Promise<Find>])[] = [
+  ['words()', ours],
+  ['tool_search, with words()', throughExecutor],
+  [`minisearch ${versionOf('minisearch')}`, async (list) => mini(list, 0)],
+  [`minisearch ${versionOf('minisearch')}, fuzzy`, async (list) => mini(list, 0.2)],
+  [`AI SDK ${versionOf('ai')}, toolSearch`, aiSdk],
+]
+const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
+
+for (const [title, list] of [
+  ['1,298 real tools', real],
+  ['and 3,702 made-up ones', tools],
+] as const) {
+  const cells: string[][] = []
+  for (const [name, make] of finders) {
+    const find = await make(list)
+    const sets: string[] = []
+    for (const set of querySets) {
+      const part = isQuick ? { ...set, queries: set.queries.slice(0, 20) } : set
+      const { recall, first } = await recallOf(part, catalogue, find)
+      sets.push(percent(recall), percent(first))
+    }
+    cells.push([name, ...sets])
+  }
+  printWords({
+    head: [title, 'own: of 5', 'first', 'others, read: of 5', 'first', 'others, unread: of 5', 'first'],
+    cells,
+  })
+}
+
+// How long one search of 5,000 takes, by each.
+const queries = querySets.flatMap((set) => set.queries.map(({ query }) => query)).slice(0, isQuick ? 40 : 300)
+const timed: Record<string, number[]> = {}
+for (const [name, make] of finders) {
+  const find = await make(tools)
+  for (const query of queries.slice(0, 50)) await find(query)
+  timed[name] = []
+  for (const query of queries) {
+    const start = performance.now()
+    await find(query)
+    timed[name].push((performance.now() - start) * 1e6)
+  }
+}
+printTable(rowsOf('one search of 5,000', timed))
+printTable(
+  Object.entries(timed).map(([name, samples]) =>
+    exactly('one search in a hundred takes at least', name, quantile(samples, 0.99), 'ns'),
+  ),
+)
+
+// What an index costs.
+const search = async (ranker: ReturnType<typeof words>, list: readonly ToolDefinition[]): Promise<number> => {
+  const start = performance.now()
+  await ranker.rank('list', list, 5, signal)
+  return (performance.now() - start) * 1e6
+}
+/** The same tools as others: what was read of one is not known of its copy. */
+const copies = (list: readonly ToolDefinition[]): readonly ToolDefinition[] => list.map((one) => ({ ...one }))
+const heap = (): number => {
+  for (let pass = 0; pass < 3; pass++) globalThis.gc?.()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+/** What rankers hold, each of which has one list. */
+const kept: object[] = []
+const lists = Array.from({ length: 4 }, () => copies(tools))
+const before = heap()
+for (const list of lists) {
+  const ranker = words()
+  await search(ranker, list)
+  kept.push(ranker)
+}
+const memory = (heap() - before) / kept.length
+const firsts: number[] = []
+const changes: number[] = []
+for (let round = 0; round < (isQuick ? 2 : 9); round++) {
+  const list = copies(tools)
+  const ranker = words()
+  firsts.push(await search(ranker, list))
+  const changed = list.map((one, index) => (index % 500 === 0 ? { ...one } : one))
+  changes.push(await search(ranker, changed))
+}
+printTable(
+  rowsOf('the first search of 5,000', { 'of tools that were not read': firsts, 'after a change of 10': changes }),
+)
+printTable([exactly('memory of an index of 5,000', 'words of the tools, and the index', memory, 'B')])
+
+// What a model reads in 40 turns: definitions and messages of each request, by a model that follows a script.
+const repository = { owner: 'ada', repo: 'engine' }
+const needed: Readonly<Record<string, object>> = {
+  issues_create: { ...repository, body: { title: 'The mill stops' } },
+  'issues_add-labels': { ...repository, issue_number: 7, body: { labels: ['bug'] } },
+  pulls_create: { ...repository, body: { title: 'Oil the mill', head: 'oil', base: 'main' } },
+  pulls_merge: { ...repository, pull_number: 8, body: { merge_method: 'squash' } },
+  'repos_create-release': { ...repository, body: { tag_name: 'v1' } },
+}
+const names = Object.keys(needed)
+
+/** Returns the tokens that go in over all requests, if the model makes these calls one after the other. */
+async function tokensOf(
+  executor: ToolExecutor,
+  calls: readonly { readonly name: string; readonly args: object }[],
+): Promise<number> {
+  const format = anthropic()
+  const messages: unknown[] = [
+    { role: 'user', content: 'Report that the mill stops, mend it, and release the mended engine.' },
+  ]
+  let tokens = 0
+  for (const [index, { name, args: input }] of calls.entries()) {
+    tokens += estimateTokens(JSON.stringify({ tools: format.definitions(executor.tools()), messages }))
+    const message = { role: 'assistant', content: [{ type: 'tool_use', id: `toolu_${index}`, name, input }] }
+    const results = await executor.executeToolCalls(format.calls(message, executor.tools()))
+    if (results[0]?.status !== 'ok') throw new Error(`${name} failed: ${results[0]?.error?.message}`)
+    messages.push(message, format.results(results, message))
+  }
+  return tokens
+}
+const turns = Array.from({ length: 40 }, (_, index) => {
+  const name = names[Math.floor(index / 8)]!
+  return { name, args: needed[name]! }
+})
+const own = new ToolRegistry(tools)
+const five = names.map((name) => {
+  const one = own.get(name)
+  if (one === undefined) throw new Error(`There is no tool ${name}.`)
+  return one
+})
+// No call leaves the machine: what is counted is what goes to the model.
+const silent = { middleware: [async () => 'done'] }
+const withFive = await tokensOf(createExecutor({ tools: five, use: [silent] }), turns)
+const withAll = isQuick ? NaN : await tokensOf(createExecutor({ tools, use: [silent] }), turns)
+/** An executor of all tools, of which only the search runs. */
+const searched = createExecutor({
+  tools,
+  use: [
+    { middleware: [async (call, _context, next) => (call.name === 'tool_search' ? next() : 'done')] },
+    toolSearch(),
+  ],
+})
+const bridged = turns.map(({ name, args: input }) => ({ name: 'tool_call', args: { name, args: input } }))
+const atOnce = await tokensOf(searched, [{ name: 'tool_search', args: { names } }, ...bridged])
+// A tool is found when it is first needed: the candidates by a query, then the schema of one.
+const asNeeded = await tokensOf(
+  searched,
+  names.flatMap((name, index) => [
+    { name: 'tool_search', args: { query: name.replaceAll(/[_-]/g, ' ') } },
+    { name: 'tool_search', args: { names: [name] } },
+    ...bridged.slice(8 * index, 8 * index + 8),
+  ]),
+)
+printTable([
+  exactly('tokens that go in over 40 turns', 'the 5 tools that are needed', withFive, ''),
+  exactly('tokens that go in over 40 turns', 'of 5,000, all five read at once', atOnce, '', withFive),
+  exactly('tokens that go in over 40 turns', 'of 5,000, each found when it is needed', asNeeded, '', withFive),
+  exactly('tokens that go in over 40 turns', 'all 5,000 shown', withAll, '', withFive),
+])

@@ -36,6 +36,7 @@ export type {
   Admitted,
   Authorized,
   Confirmed,
+  EffectKey,
   Identified,
   Identity,
   Received,

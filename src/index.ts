@@ -1,13 +1,13 @@
 // Making tools
 export { clientTool, Tool, tool } from './kernel/tool/tool.ts'
 export { ToolExecutionType, ToolIntent } from './kernel/tool/options.ts'
+export type { ToolTraits } from './kernel/tool/traits.ts'
 export type {
   LibraryToolOptions,
   ProviderToolOptions,
   ToolConfig,
   ToolHandler,
   ToolOptions,
-  ToolTraits,
   ToolType,
   ToolTypes,
 } from './kernel/tool/options.ts'

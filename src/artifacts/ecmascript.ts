@@ -8,7 +8,7 @@ import { TextArtifact, type ArtifactQuery } from '../index.ts'
 import { ArtifactError } from '../errors.ts'
 import type { ModuleExport, ModuleImport, NamedFunction, Outline } from './ecmascript/_outline.ts'
 import { readOutline } from './ecmascript/_read.ts'
-import { once } from './_once.ts'
+import { lazily } from './_lazily.ts'
 import { rangeFields, objectSchema, type Ranged } from './_query.ts'
 
 export type { ModuleExport, ModuleImport, NamedFunction }
@@ -74,7 +74,7 @@ export class EcmaScriptArtifact extends TextArtifact {
   }
   /** The most bytes of a text that is parsed. */
   static readonly largest: number = 2_097_152
-  readonly #outline: () => Promise<Outline> = once(() => this.#parse())
+  readonly #outline: () => Promise<Outline> = lazily(() => this.#parse())
 
   /** Returns what the text imports, in order. @throws `E_ARTIFACT` as above. */
   async imports(): Promise<ModuleImport[]> {

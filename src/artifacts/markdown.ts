@@ -7,7 +7,7 @@
 import type { Lexer } from 'marked'
 import { TextArtifact, type ArtifactQuery } from '../index.ts'
 import { ArtifactError } from '../errors.ts'
-import { once } from './_once.ts'
+import { lazily } from './_lazily.ts'
 import { WorkPace } from './_pace.ts'
 import { readBlocks, type Blocks, type MarkdownNode } from './markdown/_blocks.ts'
 import { findFrontMatter, readYaml, type FrontMatter } from './markdown/_front-matter.ts'
@@ -56,8 +56,8 @@ export class MarkdownArtifact extends TextArtifact {
   static override readonly queries: Readonly<Record<string, ArtifactQuery>> = markdownQueries
   /** The most bytes of a document that is parsed. */
   static readonly largest: number = 16_777_216
-  readonly #front: () => Promise<FrontMatter> = once(() => findFrontMatter(this))
-  readonly #parsed: () => Promise<Blocks> = once(() => this.#parse())
+  readonly #front: () => Promise<FrontMatter> = lazily(() => findFrontMatter(this))
+  readonly #parsed: () => Promise<Blocks> = lazily(() => this.#parse())
 
   /**
    * Returns the YAML data between two lines of `---` at the very beginning, within 2,000 lines and 65,536 characters. Returns

@@ -6,7 +6,7 @@
  */
 import { TextArtifact, type ArtifactQuery } from '../index.ts'
 import type { ArtifactSource } from '../extension.ts'
-import { once } from './_once.ts'
+import { lazily } from './_lazily.ts'
 import { countRecords, recordGroups, recordIndexOf, type RecordIndex } from './_records.ts'
 import { columnIndex, rowTest, type CellValue, type Condition } from './table/_conditions.ts'
 import { tableQueries, type FoundRow, type Row } from './table/_queries.ts'
@@ -60,7 +60,7 @@ export class TableArtifact extends TextArtifact {
   static override readonly mediaTypes: readonly string[] = ['text/csv', 'text/tab-separated-values']
   static override readonly queries: Readonly<Record<string, ArtifactQuery>> = tableQueries
   readonly #index: RecordIndex
-  readonly #head: () => Promise<Header> = once(() => this.#readHead())
+  readonly #head: () => Promise<Header> = lazily(() => this.#readHead())
 
   constructor(source: ArtifactSource) {
     super(source)

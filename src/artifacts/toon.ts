@@ -6,7 +6,7 @@
 import { JsonArtifact, type ArtifactQuery, type SpooledArtifact } from '../index.ts'
 import { ArtifactError } from '../errors.ts'
 import { jsonQueries } from './_json-queries.ts'
-import { once } from './_once.ts'
+import { lazily } from './_lazily.ts'
 import { WorkPace } from './_pace.ts'
 
 /** The most characters of a line: the event loop waits while it is parsed. */
@@ -43,7 +43,7 @@ export class ToonArtifact extends JsonArtifact {
   static override readonly queries: Readonly<Record<string, ArtifactQuery>> = jsonQueries
   /** The most bytes of a text that is parsed. */
   static readonly largest: number = 4_194_304
-  readonly #value: () => Promise<unknown> = once(() => this.#parse())
+  readonly #value: () => Promise<unknown> = lazily(() => this.#parse())
 
   /** Returns the value of the document. @throws `E_ARTIFACT` as above. */
   override value(): Promise<unknown> {

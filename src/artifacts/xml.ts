@@ -7,7 +7,7 @@
 import { JsonArtifact, type ArtifactQuery } from '../index.ts'
 import { ArtifactError } from '../errors.ts'
 import { jsonQueries } from './_json-queries.ts'
-import { once } from './_once.ts'
+import { lazily } from './_lazily.ts'
 import { integerField, objectSchema, type QueryContext } from './_query.ts'
 import { readXml, type XmlElement } from './xml/_read.ts'
 import { ElementTree } from './xml/_tree.ts'
@@ -76,7 +76,7 @@ export class XmlArtifact extends JsonArtifact {
   }
   /** The most bytes of a document that is parsed. */
   static readonly largest: number = 16_777_216
-  readonly #value: () => Promise<unknown> = once(async () => {
+  readonly #value: () => Promise<unknown> = lazily(async () => {
     const tree = new ElementTree()
     await this.#read(tree)
     return tree.value

@@ -8,7 +8,7 @@ import type { Document } from 'yaml'
 import { JsonArtifact, type ArtifactQuery } from '../index.ts'
 import { ArtifactError } from '../errors.ts'
 import { jsonQueries } from './_json-queries.ts'
-import { once } from './_once.ts'
+import { lazily } from './_lazily.ts'
 import { loadYaml, yamlError } from './_yaml.ts'
 
 /** How many aliases may stand for others, so that a short text cannot become a huge value. */
@@ -47,7 +47,7 @@ export class YamlArtifact extends JsonArtifact {
   static override readonly queries: Readonly<Record<string, ArtifactQuery>> = jsonQueries
   /** The most bytes of a text that is parsed: the event loop waits meanwhile. */
   static readonly largest: number = 262_144
-  readonly #value: () => Promise<unknown> = once(() => this.#parse())
+  readonly #value: () => Promise<unknown> = lazily(() => this.#parse())
 
   /** Returns the value of the document, or an array of the values of several. @throws `E_ARTIFACT` as above. */
   override value(): Promise<unknown> {

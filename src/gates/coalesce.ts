@@ -4,7 +4,15 @@
  * @module
  */
 import type { Extension, ToolDefinition, ToolResult } from '../index.ts'
-import { checkOptions, functionOption, type Confirmed, type Entry, type Gate, type KnownOutcome } from '../extension.ts'
+import {
+  checkOptions,
+  functionOption,
+  type Confirmed,
+  type EarlierCalls,
+  type Entry,
+  type Gate,
+  type KnownOutcome,
+} from '../extension.ts'
 import { Flights } from './_flights.ts'
 
 export interface CoalesceOptions {
@@ -37,9 +45,11 @@ export interface CoalesceOptions {
 export function coalesce(options: CoalesceOptions = {}): Required<Pick<Extension, 'gates'>> {
   checkOptions('coalesce', options, { tools: functionOption, key: functionOption })
   const { tools = mayCoalesce, key } = options
-  const flights = new Flights()
-  const enter: Gate['enter'] = (call) => {
+  const ofExecutors = new WeakMap<EarlierCalls, Flights>()
+  const enter: Gate['enter'] = (call, _context, calls) => {
     if (call.tool.type === 'client' || call.resumption !== undefined || !tools(call.tool)) return undefined
+    const flights = ofExecutors.get(calls) ?? new Flights()
+    ofExecutors.set(calls, flights)
     const own = flightKeyOf(call, key?.(call))
     const flight = flights.get(call.tool, own)
     return flight === undefined ? flights.begin(call, own) : followFlight(call, own, flights)

@@ -20,6 +20,7 @@ import {
   type MemoryEntry,
   type StoredRecord,
 } from './memory/_kept.ts'
+import { MemoryEffects } from './memory/_effects.ts'
 import { ArrivalOrder } from './memory/_order.ts'
 import { NewestFirst } from './memory/_newest.ts'
 import { leftOut, QueuedCalls } from './memory/_queued.ts'
@@ -72,6 +73,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
   const sessionOrder = new MemoryOrder()
   const beats = new Map<string, number>()
   const cancelled = new Set<string>()
+  const effects = new MemoryEffects()
   const watches = new Listeners()
   const drops = new Listeners<[dropped: FoundRecord]>()
   let bytes = 0
@@ -146,6 +148,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     if (entry === undefined) return undefined
     entries.delete(id)
     newest.delete(entry)
+    effects.forget(id)
     return entry
   }
 
@@ -255,12 +258,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
       return found
     },
 
-    async free(ids) {
-      return ids.filter((id) => {
-        const entry = entries.get(id)
-        return entry !== undefined && isFree(entry)
-      })
-    },
+    free: async (ids) => ids.filter((id) => entries.has(id) && isFree(entries.get(id)!)),
 
     depth: async (queue, atMost) => Math.min(atMost, queued.count(queue)),
 
@@ -270,6 +268,8 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
         return entry?.standing === 'settled' ? [{ record: recordCopy(entry.facts), fence: entryFence(entry) }] : []
       })
     },
+
+    claimEffect: (scope, effectKey, invocationId, former) => effects.claim(scope, effectKey, invocationId, former),
 
     watch: (listener) => watches.add(listener),
     onDrop: (listener) => drops.add(listener),

@@ -93,6 +93,7 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
     calls: table('calls'),
     owners: table('owners'),
     cuts: table('cuts'),
+    effects: table('effects'),
     take: table('take'),
     takeEach: table('take_each'),
     schema,

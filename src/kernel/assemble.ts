@@ -2,11 +2,11 @@ import { valueKind } from './json/value-kind.ts'
 import type { ToolLike } from './tool/definition.ts'
 import { InvalidConfigurationError, ToolTimeoutError } from './errors.ts'
 import { limited } from './call/limited.ts'
-import { earlierResult, reconcileCall } from './calls.ts'
+import { earlierCalls } from './calls.ts'
 import { InFlight } from './call/in-flight.ts'
 import { Locks } from './call/locks.ts'
 import type { Writable } from './call/parcel.ts'
-import type { Extension, Runner } from './ports.ts'
+import type { EarlierCalls, Extension, Runner } from './ports.ts'
 import type { Observer } from './call/events.ts'
 import type { WaitKeeper } from './recorder.ts'
 import { redactIssues, redactorOf } from '../redaction/redactor.ts'
@@ -129,10 +129,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     approver,
     middleware,
     gates,
-    earlierCalls: {
-      settled: async (id, wait) => earlierResult(id, kernel, wait),
-      reconcile: async (id) => reconcileCall(id, kernel),
-    },
+    earlierCalls: {} as EarlierCalls,
     runners,
     approve: async (call, ask, context) => {
       const { approve } = await call.deadline.outside(loadOnDemand())
@@ -169,6 +166,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     report,
   }
   kernel.recorder = records?.(kernel)
+  kernel.earlierCalls = earlierCalls(kernel)
   kernel.elsewhere = elsewhere?.(kernel)
   return { kernel, registry }
 }

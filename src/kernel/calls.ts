@@ -4,8 +4,10 @@ import type { CallOptions } from './call/context-types.ts'
 import type { RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
 import type { ExecutorCalls, RecordedCalls } from './calls-types.ts'
 import { InvalidConfigurationError, JournalError } from './errors.ts'
+import type { Confirmed } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
-import type { Resume, WaitKeeper } from './recorder.ts'
+import type { EarlierCalls } from './ports.ts'
+import type { Recorder, Resume, WaitKeeper } from './recorder.ts'
 
 export class Calls implements ExecutorCalls {
   readonly #kernel: Kernel
@@ -60,14 +62,42 @@ export class Calls implements ExecutorCalls {
 }
 
 /** Does what `calls.reconcile` does. */
-export async function reconcileCall(invocationId: string, { recorder }: Pick<Kernel, 'recorder'>): Promise<ToolResult> {
+async function reconcileCall(invocationId: string, { recorder }: Pick<Kernel, 'recorder'>): Promise<ToolResult> {
   const id = idOf(invocationId)
   if (recorder !== undefined) return recorder.findings.reconcile(id)
   throw new InvalidConfigurationError('Nothing is known of a call without a journal: give the executor one in `use`.')
 }
 
-/** Waits for the result of a call as a gate knows it: by its id alone. Returns nothing if there is no such call. */
-export async function earlierResult(
+/** Makes what gates may ask about the calls before. */
+export function earlierCalls(kernel: Pick<Kernel, 'inFlight' | 'recorder'>): EarlierCalls {
+  const { recorder, inFlight } = kernel
+  return {
+    settled: (id, options) => earlierResult(id, kernel, options),
+    reconcile: (id) => reconcileCall(id, kernel),
+    get: async (id) => recorder?.snapshot(id, inFlight.get(id)),
+    ...(recorder?.claimEffect && {
+      // The record is there before its claim, so that others who find the claim know that the call is under way.
+      claim: async (scope, call, former) => {
+        await recorder.commit(call)
+        return claimed(recorder, scope, call, call.invocationId, former)
+      },
+      giveBack: (scope, call, former) => claimed(recorder, scope, call, former, call.invocationId),
+    }),
+  }
+}
+
+async function claimed(
+  recorder: Recorder,
+  scope: string,
+  { effectKey }: Confirmed,
+  invocationId: string,
+  former: string | undefined,
+): Promise<string> {
+  return (await recorder.claimEffect?.(scope, effectKey?.digest ?? '', invocationId, former)) ?? invocationId
+}
+
+/** Waits for the result of a call. Returns nothing if there is no such call. */
+async function earlierResult(
   invocationId: string,
   { inFlight, recorder }: Pick<Kernel, 'inFlight' | 'recorder'>,
   options?: Pick<CallOptions, 'signal'>,

@@ -9,6 +9,7 @@ import type { Issue } from './schema/standard.ts'
 import type { ToolDefinition, ToolLike } from './tool/definition.ts'
 import type { ArtifactStore } from './result/store.ts'
 import type { Caller, CallOptions, ToolContext } from './call/context-types.ts'
+import type { ToolCallSnapshot } from './call/record.ts'
 import type { KnownOutcome, ToolResult } from './call/call.ts'
 import type { Shelf } from './result/shelf.ts'
 
@@ -105,6 +106,18 @@ export interface EarlierCalls {
   settled(invocationId: string, options?: Pick<CallOptions, 'signal'>): Promise<ToolResult | undefined>
   /** Does what `executor.calls.reconcile` does. */
   reconcile(invocationId: string): Promise<ToolResult>
+  /** Returns the state of a call; nothing, if it has no record. */
+  get(invocationId: string): Promise<ToolCallSnapshot | undefined>
+  /**
+   * Notes in the journal that a call does what its `effectKey` says, so that no other process does it too. Returns the invocation
+   * that is noted: another one, if that was first. Only if the journal keeps it.
+   *
+   * @param scope Where it is done once.
+   * @param former The invocation that is noted now, whose place the call takes.
+   */
+  readonly claim?: ((scope: string, call: Confirmed, former?: string) => Promise<string>) | undefined
+  /** Notes a former invocation again, in the place of a call that did nothing. */
+  readonly giveBack?: ((scope: string, call: Confirmed, former: string) => Promise<unknown>) | undefined
 }
 
 /**

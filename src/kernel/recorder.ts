@@ -107,6 +107,12 @@ export interface Recorder {
     /** Returns the result of a call that has settled. If it is not known what the call did, asks its tool first. */
     reconcile(invocationId: string): Promise<ToolResult>
   }
+  /**
+   * Notes that an invocation does something, if nothing is noted, or `former` is. Returns the invocation that is noted then. Only
+   * if the journal can.
+   */
+  readonly claimEffect?:
+    ((scope: string, effectKey: string, invocationId: string, former?: string) => Promise<string>) | undefined
   /** Closes the calls that dead executors left unfinished. */
   recover(options: RecoverOptions): Promise<Recovery>
   /** Stops the recorder. It writes nothing more. */

@@ -66,11 +66,13 @@ export function fold(record: OpenRecord, event: ToolEvent): void {
       break
     case 'tool:start':
       foldStart(record, timestamp)
+      if (event.effectKey !== undefined) record.effectKey = event.effectKey
       break
     case 'tool:progress':
     case 'tool:end':
       break
     case 'call:settled':
+      if (event.effectKey !== undefined) record.effectKey = event.effectKey
       foldSettled(record, event)
   }
   record.seq = event.seq + 1

@@ -1,7 +1,10 @@
+import { sha256 } from '#sha256'
 import { limited } from '../kernel/call/limited.ts'
 import { closing } from '../kernel/run/stream.ts'
 import { Pace } from '../kernel/run/pace.ts'
 import { isToolError, JournalError, type ToolError } from '../kernel/errors.ts'
+import type { Recorder } from '../kernel/recorder.ts'
+import type { Journal } from './journal.ts'
 
 /** How long a journal may take to answer, in milliseconds. */
 const journalTimeout = 30_000
@@ -35,6 +38,16 @@ export async function* listJournal<Value>(list: AsyncIterable<Value>): AsyncGene
   } finally {
     void closing(iterator)
   }
+}
+
+/** Returns what notes in a journal who does what, if the journal can. A scope may be any text. */
+export function effectClaimsOf(journal: Journal): Recorder['claimEffect'] {
+  const claimEffect = journal.claimEffect?.bind(journal)
+  return claimEffect && (async (scope, ...claim) => awaitClaim(async () => claimEffect(sha256(scope), ...claim)))
+}
+
+async function awaitClaim(claim: () => Promise<string>): Promise<string> {
+  return awaitJournal(claim(), String)
 }
 
 function journalTimeoutError(): JournalError {

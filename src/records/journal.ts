@@ -111,6 +111,13 @@ export interface Journal {
   /** Flags a record, so that `beat` tells its owner to cancel the call. Returns `false` if no such call is unsettled. */
   requestCancel?(invocationId: string): Promise<boolean>
   /**
+   * Notes that an invocation does something: if nothing is noted for the scope and the key, or if `former` is. Of several at the
+   * same time, one is noted. Returns the invocation that is noted then. When a record is deleted, so is what notes it.
+   *
+   * @param scope At most 64 characters of ASCII, as `effectKey`.
+   */
+  claimEffect?(scope: string, effectKey: string, invocationId: string, former?: string): string | Promise<string>
+  /**
    * Deletes settled records, oldest first. It never deletes a record that has not settled, and leaves alone what the records
    * name in an artifact store.
    *

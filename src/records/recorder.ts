@@ -20,7 +20,7 @@ import { begun, fold, foldEvent, remark, type OpenRecord } from './fold.ts'
 import { JournalCalls } from './calls.ts'
 import { QueueOfExecutor } from './executor-queue.ts'
 import { JournalQueue } from './queue.ts'
-import { awaitJournal, journalErrorOf, listJournal } from './journal-timeout.ts'
+import { awaitJournal, effectClaimsOf, journalErrorOf, listJournal } from './journal-timeout.ts'
 import type { Fence, FoundRecord, Journal, ListedRecord, RecordQuery } from './journal.ts'
 import { acceptAnswer, LiveRecording, takenOver, recordingOf } from './live-recording.ts'
 import { findResumable, usedUp } from './resumable.ts'
@@ -49,6 +49,7 @@ export class JournalRecorder implements Recorder {
   readonly calls: JournalCalls
   readonly queue: JournalQueue
   readonly findings: Findings
+  readonly claimEffect: Recorder['claimEffect']
   readonly #pulse = new Pulse(() => void this.beat(), beatInterval)
   readonly #undrop: (() => void) | undefined
   readonly #chain: SettlementChain
@@ -66,6 +67,7 @@ export class JournalRecorder implements Recorder {
     this.calls = new JournalCalls(this, journal, kernel)
     this.queue = new JournalQueue(this, journal, kernel)
     this.findings = new Findings(this, kernel)
+    this.claimEffect = effectClaimsOf(journal)
     this.#undrop = journal.onDrop?.((found) => tellDropped(found, kernel))
   }
 

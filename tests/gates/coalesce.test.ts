@@ -266,6 +266,14 @@ describe('what is not equal runs by itself', () => {
     expect(await runs({}, coalesce({ tools: () => true }))).toBe(1)
   })
 
+  test('calls of another executor, which has another store', async () => {
+    let ran = 0
+    const pay = work('pay', async () => (await pause(2), ran++), once)
+    const both = [1, 2].map(() => createExecutor({ tools: [pay], use }))
+    await Promise.all(both.map((executor) => executor.execute({ name: 'pay', args: {} }, { session: 'a' })))
+    expect(ran).toBe(2)
+  })
+
   test('calls that wait for a client', async () => {
     const client = work('page', () => 1, { type: 'client', requiresResponse: true, handler: undefined, ...once })
     const executor = createExecutor({ tools: [client], use })

@@ -52,14 +52,17 @@ export const workerRecords: readonly ToolCallRecord[] = [
   waitingOf('comes last', { createdAt: 400, session: 'two', state: 'PENDING' }, { ...pause, work }),
 ]
 
-/** What takes from a file of version 6 what it has more than the versions before, the newest first. */
+/** What takes from a file of version 7 what it has more than the versions before, the newest first. */
 const lessInFiles = [
+  'DROP TABLE effects; PRAGMA user_version = 6',
   'ALTER TABLE calls DROP COLUMN fingerprint; PRAGMA user_version = 5',
   'DROP INDEX calls_line; DROP INDEX calls_beside; ALTER TABLE calls DROP COLUMN alone; PRAGMA user_version = 4',
   'DROP INDEX calls_queued; ALTER TABLE calls DROP COLUMN queue; PRAGMA user_version = 3',
 ]
-/** The same of tables of version 6. */
+/** The same of tables of version 7. */
 export const lessInTables = (schema: string): string[] => [
+  `DROP TABLE "${schema}".toolwright_effects;
+  COMMENT ON TABLE "${schema}".toolwright_calls IS 'Toolwright journal 6'`,
   `DROP FUNCTION "${schema}".toolwright_take_each;
   DROP INDEX "${schema}".toolwright_calls_open, "${schema}".toolwright_calls_ends, "${schema}".toolwright_calls_line;
   CREATE INDEX toolwright_calls_running ON "${schema}".toolwright_calls (created_at, id) WHERE state = 'running';
@@ -80,7 +83,7 @@ export const lessInTables = (schema: string): string[] => [
 ]
 
 /** Makes a journal as a former release left it: one before the last by each step. */
-export async function makeFormerFile(file: string, steps: 0 | 1 | 2): Promise<void> {
+export async function makeFormerFile(file: string, steps: 0 | 1 | 2 | 3): Promise<void> {
   const { journal, close } = sqliteJournal(file)
   await fill(journal, steps)
   await close()
@@ -90,23 +93,23 @@ export async function makeFormerFile(file: string, steps: 0 | 1 | 2): Promise<vo
   database.close()
 }
 
-/** Makes tables as a former release left them, of version 5, 4, 3 or 2. */
+/** Makes tables as a former release left them, of version 6, 5, 4, 3 or 2. */
 export async function makeFormerTables(
   query: (text: string, values?: unknown[]) => Promise<unknown>,
   journal: Journal,
   schema: string,
-  version: 2 | 3 | 4 | 5,
+  version: 2 | 3 | 4 | 5 | 6,
 ): Promise<void> {
-  await fill(journal, version === 2 ? 2 : 1)
-  for (const statement of lessInTables(schema).slice(0, 6 - version)) await query(statement)
+  await fill(journal, version === 2 ? 3 : 1)
+  for (const statement of lessInTables(schema).slice(0, 7 - version)) await query(statement)
   const damage = `UPDATE "${schema}".toolwright_calls SET record = $1 WHERE id = $2`
   await query(damage, [damagedText, 'damaged'])
 }
 
-async function fill(journal: Journal, steps: 0 | 1 | 2): Promise<void> {
+async function fill(journal: Journal, steps: 0 | 1 | 2 | 3): Promise<void> {
   for (const record of olderRecords) await journal.claim(record, 'mine')
   await journal.claim(fixtureRecord('damaged', { createdAt: 1 }), 'mine')
-  if (steps < 2) for (const record of workerRecords) await journal.claim(record, 'mine')
+  if (steps < 3) for (const record of workerRecords) await journal.claim(record, 'mine')
 }
 
 export function makeOlderFile(file: string, version: 1 | 2): void {

@@ -122,13 +122,14 @@ describe('sqliteJournal with a file of an older version', () => {
 
   test('finds each of its records (version 3)', async () => {
     const file = join(root, `${count++}.db`)
-    await makeFormerFile(file, 2)
+    await makeFormerFile(file, 3)
     await requireWholeFile(file)
   })
 
   test.each([
-    [4, 1],
-    [5, 0],
+    [4, 2],
+    [5, 1],
+    [6, 0],
   ] as const)('lets calls for workers run alone that waited for it (version %i)', async (_version, steps) => {
     const file = join(root, `${count++}.db`)
     await makeFormerFile(file, steps)
@@ -144,6 +145,14 @@ describe('sqliteJournal with a file of an older version', () => {
     })
     expect(killed).toBeGreaterThan(40)
   }, 240_000)
+
+  test('notes afterwards which call does a thing', async () => {
+    const file = join(root, `${count++}.db`)
+    await makeFormerFile(file, 0)
+    const { journal, close } = sqliteJournal(file)
+    expect([await journal.claimEffect?.('s', 'k', 'a'), await journal.claimEffect?.('s', 'k', 'b')]).toEqual(['a', 'a'])
+    await close()
+  })
 
   test('migrates it once when four processes start at the same time', async () => {
     const file = olderFile(2)
@@ -212,7 +221,7 @@ describe.skipIf(typeof server === 'string')('postgresJournal with tables of an o
     expect(killed).toBeGreaterThan(15)
   }, 240_000)
 
-  async function formerSchema(version: 2 | 3 | 4 | 5): Promise<string> {
+  async function formerSchema(version: 2 | 3 | 4 | 5 | 6): Promise<string> {
     const schema = `${run}_${schemas.length}`
     schemas.push(schema)
     await pool.query(`CREATE SCHEMA "${schema}"`)
@@ -225,9 +234,12 @@ describe.skipIf(typeof server === 'string')('postgresJournal with tables of an o
     await requireWholeSchema(await formerSchema(2))
   })
 
-  test.each([3, 4, 5] as const)('lets calls for workers run alone that waited for it (version %i)', async (version) => {
-    await requireTurns(postgresJournal(pool, { schema: await formerSchema(version) }).journal)
-  })
+  test.each([3, 4, 5, 6] as const)(
+    'lets calls for workers run alone that waited for it (version %i)',
+    async (version) => {
+      await requireTurns(postgresJournal(pool, { schema: await formerSchema(version) }).journal)
+    },
+  )
 
   test('migrates them once when four processes start at the same time', async () => {
     const schema = await olderSchema()

@@ -340,6 +340,21 @@ describe('sqlJournal', () => {
     await close()
   })
 
+  test('brings tables of version 1 on, which could not note what is done', async () => {
+    const database = memoryDatabase()
+    const shared = { ...database, close: () => {} }
+    const first = sqlJournal(shared)
+    await first.journal.claim(fixtureRecord('a'), 'mine')
+    await first.close()
+    await database.change('DROP TABLE toolwright_effects', [])
+    await database.change(`UPDATE toolwright_state SET value = 1 WHERE name = 'version'`, [])
+    const { journal, close } = sqlJournal(shared)
+    expect(await journal.read('a')).not.toBe(null)
+    expect([await journal.claimEffect?.('s', 'k', 'a'), await journal.claimEffect?.('s', 'k', 'b')]).toEqual(['a', 'a'])
+    await close()
+    await database.close?.()
+  })
+
   test('refuses tables of a newer version, and makes none if they are there', async () => {
     const database = memoryDatabase()
     const texts: string[] = []
@@ -352,10 +367,10 @@ describe('sqlJournal', () => {
     )
     expect(await watched.read('a')).not.toBe(null)
     expect(texts.filter((text) => /CREATE|ALTER|DROP/.test(text))).toEqual([])
-    await database.change(`UPDATE toolwright_state SET value = 2 WHERE name = 'version'`, [])
+    await database.change(`UPDATE toolwright_state SET value = 3 WHERE name = 'version'`, [])
     await expect(promising(sqlJournal(shared).journal).read('a')).rejects.toMatchObject({
       code: 'E_JOURNAL',
-      message: expect.stringContaining('version 2 of this journal, which knows 1') as string,
+      message: expect.stringContaining('version 3 of this journal, which knows 2') as string,
     })
     await database.close?.()
   })

@@ -103,9 +103,9 @@ describe('sqliteJournal opens', () => {
     const file = newFile()
     await open(file).close()
     const newer = new DatabaseSync(file)
-    newer.exec('PRAGMA user_version = 7')
+    newer.exec('PRAGMA user_version = 8')
     newer.close()
-    expect(() => sqliteJournal(file)).toThrow(/version 7, and this journal knows 6/)
+    expect(() => sqliteJournal(file)).toThrow(/version 8, and this journal knows 7/)
   })
 
   test('a file of version 1, and knows its owners on', async () => {

@@ -1,7 +1,7 @@
 import { JsonArtifact, type ArtifactQuery } from '../../index.ts'
 import { ArtifactError } from '../../errors.ts'
 import { jsonQueries } from '../_json-queries.ts'
-import { once } from '../_once.ts'
+import { lazily } from '../_lazily.ts'
 import { plainValue } from '../_plain.ts'
 import { parseLine, valueIn, valueLines } from './_lines.ts'
 
@@ -43,7 +43,7 @@ export class Json5Artifact extends JsonArtifact {
   static override readonly queries: Readonly<Record<string, ArtifactQuery>> = jsonQueries
   /** The most bytes of JSON5 that are parsed: the event loop waits meanwhile. */
   static readonly largest: number = 1_048_576
-  readonly #parsed: () => Promise<Parsed> = once(() => this.#parse())
+  readonly #parsed: () => Promise<Parsed> = lazily(() => this.#parse())
 
   /** Returns the value. @throws `E_ARTIFACT` as above. */
   override async value(): Promise<unknown> {

@@ -176,6 +176,54 @@ export function describeOptional({ title, newJournal }: JournalSuite): void {
     })
   })
 
+  describe(`${title}, if it has claimEffect,`, () => {
+    test('notes the first invocation that does a thing, and tells every other of it', async ({ skip }) => {
+      const journal = await newJournal()
+      const claimEffect = optionalMethod(journal, 'claimEffect', skip)
+      expect(await claimEffect('scope', 'key', 'a')).toBe('a')
+      expect(await claimEffect('scope', 'key', 'b')).toBe('a')
+      expect(await claimEffect('scope', 'key', 'a')).toBe('a')
+      expect(await claimEffect('scope', 'other', 'b')).toBe('b')
+      expect(await claimEffect('other', 'key', 'c')).toBe('c')
+      const longest = 'f'.repeat(64)
+      expect(await claimEffect(longest, longest, oddTexts[0]?.[1] ?? '')).toBe(oddTexts[0]?.[1] ?? '')
+    })
+
+    test('lets another take the place of the one that it knows, and no other', async ({ skip }) => {
+      const journal = await newJournal()
+      const claimEffect = optionalMethod(journal, 'claimEffect', skip)
+      await claimEffect('scope', 'key', 'a')
+      expect(await claimEffect('scope', 'key', 'c', 'b')).toBe('a')
+      expect(await claimEffect('scope', 'key', 'b', 'a')).toBe('b')
+      expect(await claimEffect('scope', 'key', 'c', 'a')).toBe('b')
+      expect(await claimEffect('scope', 'new', 'c', 'a')).toBe('c')
+    })
+
+    test('lets one of many take it', async ({ skip }) => {
+      const journal = await newJournal()
+      const claimEffect = optionalMethod(journal, 'claimEffect', skip)
+      const ids = Array.from({ length: 32 }, (_, index) => `call ${index}`)
+      const first = await Promise.all(ids.map(async (id) => claimEffect('scope', 'key', id)))
+      expect(new Set(first).size).toBe(1)
+      const next = await Promise.all(ids.map(async (id) => claimEffect('scope', 'key', `next ${id}`, first[0])))
+      expect(new Set(next).size).toBe(1)
+      expect(next[0]).toMatch(/^next/)
+    })
+
+    test('forgets it with the record', async ({ skip }) => {
+      const journal = await newJournal()
+      const claimEffect = optionalMethod(journal, 'claimEffect', skip)
+      const deleteSettled = optionalMethod(journal, 'delete', skip)
+      for (const id of ['a', 'b']) {
+        await journal.claim(id === 'a' ? settledOf(id) : fixtureRecord(id), 'mine')
+        await claimEffect('scope', id, id)
+      }
+      await deleteSettled({ settledBefore: Infinity, limit: 10 })
+      expect(await claimEffect('scope', 'a', 'c')).toBe('c')
+      expect(await claimEffect('scope', 'b', 'c')).toBe('b')
+    })
+  })
+
   describe(`${title}, if it has delete,`, () => {
     /** Settled records of one chain, each a millisecond after the one before. */
     function chainOf(count: number): ToolCallRecord[] {

@@ -172,6 +172,18 @@ export class PostgresStatements implements Rows {
     return this.#ask(this.#texts.settled, [ids], true)
   }
 
+  /** Notes that an invocation does something, if nothing is noted, or `former` is. Returns the invocation that is noted then. */
+  async claimEffect(scope: string, effectKey: string, id: string, former: string | undefined): Promise<string> {
+    const [row] = await this.#ask(
+      `INSERT INTO ${this.#tables.effects} AS noted (scope, effect_key, invocation_id) VALUES ($1, $2, $3)
+      ON CONFLICT (scope, effect_key) DO UPDATE SET invocation_id =
+        CASE WHEN noted.invocation_id = $4 THEN excluded.invocation_id ELSE noted.invocation_id END
+      RETURNING invocation_id`,
+      [scope, effectKey, id, former ?? null],
+    )
+    return String(row?.['invocation_id'])
+  }
+
   /** Records a sign of life. Returns the invocations that the owner was asked to cancel. */
   async beat(owner: string): Promise<string[]> {
     const [row] = await this.#ask(this.#texts.beat, [owner], true)
@@ -201,7 +213,7 @@ export class PostgresStatements implements Rows {
     settledBefore: number,
     limit: number,
   ): Promise<{ readonly deleted: Deleted[]; readonly isEnd: boolean }> {
-    const { calls, cuts } = this.#tables
+    const { calls, cuts, effects } = this.#tables
     const found = await this.#ask(
       `SELECT id, session, record FROM ${calls} WHERE state = 'settled' AND settled_at < $1 ORDER BY settled_at LIMIT $2`,
       [settledBefore, limit],
@@ -211,6 +223,7 @@ export class PostgresStatements implements Rows {
     const digests = rows.flatMap((row) => row.digest ?? []).filter((digest) => !previous.has(digest))
     const gone = await this.#ask(
       `WITH gone AS (DELETE FROM ${calls} WHERE id = ANY($1::text[]) AND state = 'settled' RETURNING id),
+        freed AS (DELETE FROM ${effects} WHERE invocation_id IN (SELECT id FROM gone)),
         cut AS (INSERT INTO ${cuts} (digest) SELECT unnest($2::text[]) ON CONFLICT DO NOTHING),
         joined AS (DELETE FROM ${cuts} WHERE digest = ANY($3::text[])
           OR number <= (SELECT max(number) FROM ${cuts}) - ${cutsKept})

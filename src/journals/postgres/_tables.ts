@@ -8,6 +8,7 @@ export interface JournalTables {
   readonly calls: string
   readonly owners: string
   readonly cuts: string
+  readonly effects: string
   /** Functions: the first takes over calls of a queue, or one by its id, and the second several by their ids. */
   readonly take: string
   readonly takeEach: string
@@ -18,7 +19,8 @@ export interface JournalTables {
 /** Runs one statement. If it is frequent, a connection has the server prepare it once. */
 export type RunStatement = (text: string, values?: unknown[], isFrequent?: boolean) => Promise<readonly Row[]>
 
-const journalVersion = '6'
+const journalVersion = '7'
+const mergedVersion = '6'
 const tooledVersion = '5'
 const linedVersion = '4'
 const queuedVersion = '3'
@@ -38,6 +40,7 @@ const postgresUpgrades: Readonly<Record<string, (ask: RunStatement, tables: Jour
   [queuedVersion]: addLineColumns,
   [linedVersion]: addTools,
   [tooledVersion]: mergeIndexes,
+  [mergedVersion]: addEffects,
 }
 
 /**
@@ -132,7 +135,8 @@ async function createTables(ask: RunStatement, tables: JournalTables): Promise<v
       ${queueStatements(tables)}
       ${lineStatements(tables)}
       ${toolStatements(tables)}
-      ${mergeStatements(tables)}`,
+      ${mergeStatements(tables)}
+      ${effectStatements(tables)}`,
     ),
   )
 }
@@ -199,7 +203,7 @@ async function addLineColumns(ask: RunStatement, tables: JournalTables): Promise
 
 /** Adds what workers leave out calls by. Version 5 has a function that takes calls, which is made with the next step. */
 async function addTools(ask: RunStatement, tables: JournalTables): Promise<void> {
-  await ask(atVersion(linedVersion, journalVersion, tables, toolStatements(tables) + mergeStatements(tables)))
+  await ask(atVersion(linedVersion, mergedVersion, tables, toolStatements(tables) + mergeStatements(tables)))
 }
 
 /** The column and the indexes of the calls that have workers or wait for them. */
@@ -216,7 +220,23 @@ function toolStatements({ calls }: JournalTables): string {
 }
 
 async function mergeIndexes(ask: RunStatement, tables: JournalTables): Promise<void> {
-  await ask(atVersion(tooledVersion, journalVersion, tables, mergeStatements(tables)))
+  await ask(atVersion(tooledVersion, mergedVersion, tables, mergeStatements(tables)))
+}
+
+async function addEffects(ask: RunStatement, tables: JournalTables): Promise<void> {
+  await ask(atVersion(mergedVersion, journalVersion, tables, effectStatements(tables)))
+}
+
+/** The table of which invocation does what. */
+function effectStatements({ effects, prefix }: JournalTables): string {
+  return `
+    CREATE TABLE ${effects} (
+      scope text COLLATE "C" NOT NULL,
+      effect_key text COLLATE "C" NOT NULL,
+      invocation_id text COLLATE "C" NOT NULL, -- at most one for a scope and a key
+      PRIMARY KEY (scope, effect_key)
+    );
+    CREATE INDEX "${prefix}effects_call" ON ${effects} (invocation_id);`
 }
 
 /** Merges indexes of which one can serve, since every write costs for each, and makes the functions that take calls anew. */

@@ -18,6 +18,8 @@ export interface Rows {
   free(ids: readonly string[]): Promise<string[]>
   depth(queue: string, atMost: number): Promise<number>
   settledOf(ids: readonly string[]): Promise<readonly Row[]>
+  /** Returns the invocation that is noted then. */
+  claimEffect(scope: string, effectKey: string, id: string, former: string | undefined): Promise<string>
   beat(owner: string): Promise<string[]>
   requestCancel(id: string): Promise<boolean>
   /** Deletes some. `isEnd`: whether nothing more is to be deleted. */
@@ -72,6 +74,11 @@ export function journalOf(rows: Rows, deletedAtOnce: number): Journal {
 
     settledOf: async (ids) => foundRows(await rows.settledOf(ids.filter(isId)), keyOf),
 
+    async claimEffect(scope, effectKey, invocationId, former) {
+      requireId(invocationId)
+      return rows.claimEffect(scope, effectKey, invocationId, former)
+    },
+
     beat: (owner) => rows.beat(owner),
 
     async requestCancel(invocationId) {
@@ -115,6 +122,7 @@ export function rowsOf(statements: SqlStatements, { change, read }: OperationRun
     free: (ids) => read(() => statements.free(ids)),
     depth: (queue, atMost) => read(() => statements.depth(queue, atMost)),
     settledOf: (ids) => read(() => statements.settledOf(ids)),
+    claimEffect: (...claim) => change(() => statements.claimEffect(...claim)),
     beat: (owner) => change(() => statements.beat(owner)),
     requestCancel: (id) => change(() => statements.requestCancel(id)),
     async delete(settledBefore, limit) {

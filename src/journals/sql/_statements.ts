@@ -15,6 +15,7 @@ export interface SqlWords {
   readonly calls: string
   readonly owners: string
   readonly cuts: string
+  readonly effects: string
   /** What columns keep of an id. */
   readonly keyOf: KeyOf
   /** Ends an INSERT, so that it leaves an existing row alone. If it is empty, a claim asks first. */
@@ -241,9 +242,37 @@ export class SqlStatements {
     return changes === 1
   }
 
+  /** Notes that an invocation does something, if nothing is noted, or `former` is. Returns the invocation that is noted then. */
+  *claimEffect(scope: string, effectKey: string, id: string, former: string | undefined): Operation<string> {
+    const { effects, keyOf } = this.#words
+    const { rows } = yield reading(`SELECT invocation_id FROM ${effects} WHERE scope = $1 AND effect_key = $2`, [
+      scope,
+      effectKey,
+    ])
+    const [row] = rows
+    if (row === undefined) {
+      yield changing(`INSERT INTO ${effects} (scope, effect_key, call_id, invocation_id) VALUES ($1, $2, $3, $4)`, [
+        scope,
+        effectKey,
+        keyOf(id),
+        id,
+      ])
+      return id
+    }
+    const holder = String(row['invocation_id'])
+    if (holder !== former) return holder
+    yield changing(`UPDATE ${effects} SET call_id = $1, invocation_id = $2 WHERE scope = $3 AND effect_key = $4`, [
+      keyOf(id),
+      id,
+      scope,
+      effectKey,
+    ])
+    return id
+  }
+
   /** Deletes settled records, and keeps where that cuts their chains. */
   *delete(settledBefore: number, limit: number): Operation<Deleted[]> {
-    const { calls, cuts, keyOf } = this.#words
+    const { calls, cuts, effects, keyOf } = this.#words
     const found = yield reading(
       `SELECT id, session, record FROM ${calls} WHERE state = 'settled' AND settled_at < $1
       ORDER BY settled_at LIMIT ${integerText(limit)}`,
@@ -251,7 +280,9 @@ export class SqlStatements {
     )
     for (const ids of lists(found.rows.map(({ id }) => id))) {
       const values: unknown[] = []
-      yield changing(`DELETE FROM ${calls} WHERE id IN ${parameterList(ids, values)}`, values)
+      const list = parameterList(ids, values)
+      yield changing(`DELETE FROM ${calls} WHERE id IN ${list}`, values)
+      yield changing(`DELETE FROM ${effects} WHERE call_id IN ${list}`, values)
     }
     const rows = found.rows.map(({ id, session, record }) => deletedRow(id, session, record, keyOf))
     const previous = new Set(rows.flatMap((row) => row.previous ?? []))

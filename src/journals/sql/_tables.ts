@@ -4,7 +4,7 @@ import type { SqlConnection, SqlDatabase, SqlDialect } from './_database.ts'
 import { bound } from './_operations.ts'
 
 /** The version of the tables. */
-const sqlVersion = 1
+const sqlVersion = 2
 
 /** How often it is tried to make the tables. Some databases fail if other processes make them at the same time. */
 const attempts = 8
@@ -14,13 +14,20 @@ export interface TableNames {
   readonly calls: string
   readonly owners: string
   readonly cuts: string
+  readonly effects: string
   /** Its rows are `version`, and `changes`: the number of the last change. Who changes that row keeps out all others who write. */
   readonly state: string
 }
 
 /** @param prefix Checked. */
 export function namesOf(prefix: string): TableNames {
-  return { calls: `${prefix}calls`, owners: `${prefix}owners`, cuts: `${prefix}cuts`, state: `${prefix}state` }
+  return {
+    calls: `${prefix}calls`,
+    owners: `${prefix}owners`,
+    cuts: `${prefix}cuts`,
+    effects: `${prefix}effects`,
+    state: `${prefix}state`,
+  }
 }
 
 /** Returns the statements that make the tables. Each leaves alone what is there. */
@@ -80,6 +87,17 @@ export function createTableStatements(names: TableNames, { types, hasInlineIndex
       [`number ${number} NOT NULL PRIMARY KEY`, `digest ${key} NOT NULL`], // of a deleted settlement to which one that is left may be chained
       { digest: 'digest' },
     ),
+    ...table(
+      names.effects, // which invocation does what: at most one for a scope and a key
+      [
+        `scope ${key} NOT NULL`,
+        `effect_key ${key} NOT NULL`,
+        `call_id ${key} NOT NULL`, // the id of its record, or the digest of that
+        `invocation_id ${text} NOT NULL`,
+        'PRIMARY KEY (scope, effect_key)',
+      ],
+      { call: 'call_id' },
+    ),
     ...table(names.state, [`name ${key} NOT NULL PRIMARY KEY`, `value ${number} NOT NULL`]),
   ]
 }
@@ -95,7 +113,7 @@ export async function prepareSqlTables(database: SqlDatabase, names: TableNames,
   for (let attempt = 1; ; attempt++) {
     const version = await stateVersion(database, names, dialect).catch(() => undefined)
     if (version === sqlVersion) break
-    if (version !== undefined) {
+    if (version !== undefined && version > sqlVersion) {
       throw new JournalError(
         `The tables are of version ${version} of this journal, which knows ${sqlVersion}. Give it another prefix, or a newer release of this package.`,
       )
@@ -105,6 +123,12 @@ export async function prepareSqlTables(database: SqlDatabase, names: TableNames,
       await database.transaction(async (connection) => {
         await addStateRow(connection, names, dialect, 'changes', 0)
         await addStateRow(connection, names, dialect, 'version', sqlVersion)
+        // Tables of version 1 lack that of the effects, which is made now.
+        const { text } = bound(
+          `UPDATE ${names.state} SET value = $1 WHERE name = 'version' AND value < $2`,
+          dialect.placeholder,
+        )
+        await connection.change(text, [sqlVersion, sqlVersion])
       })
     } catch (error) {
       if (performance.now() >= giveUpAt) throw error

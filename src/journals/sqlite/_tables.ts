@@ -5,7 +5,7 @@ import type { ToolCallRecord } from '../../extension.ts'
 import { columnsOf } from '../_columns.ts'
 import { beatsKept, recordOf } from '../_rows.ts'
 
-const sqliteVersion = 6
+const sqliteVersion = 7
 
 const indexes = `
   CREATE INDEX calls_created ON calls (created_at, id);
@@ -28,6 +28,17 @@ const queued = `CREATE INDEX calls_queued ON calls (queue, updated_at) WHERE wai
 const lineIndexes = `
   CREATE INDEX calls_line ON calls (session, queue, created_at) WHERE waits = 'worker';
   CREATE INDEX calls_beside ON calls (session, alone, state) WHERE alone IS NOT NULL;
+`
+
+const effectsTable = `
+  CREATE TABLE effects (
+    scope TEXT NOT NULL,
+    effect_key TEXT NOT NULL,
+    call_id TEXT NOT NULL,
+    invocation_id TEXT NOT NULL, -- the one that does this: at most one for a scope and a key
+    PRIMARY KEY (scope, effect_key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX effects_call ON effects (call_id);
 `
 
 const createStatements = `
@@ -58,6 +69,7 @@ const createStatements = `
   ${indexes}
   ${queued};
   ${lineIndexes}
+  ${effectsTable}
 `
 
 /** What brings a file of each version to the next. */
@@ -68,6 +80,7 @@ const upgrades: Readonly<Record<number, (database: DatabaseSync) => void>> = {
   3: addQueues,
   4: addLines,
   5: (database) => database.exec('ALTER TABLE calls ADD COLUMN fingerprint TEXT'), // what waits already is unknown
+  6: (database) => database.exec(effectsTable),
 }
 
 /**

@@ -12,6 +12,7 @@ export const sqliteWords: SqlWords = {
   calls: 'calls',
   owners: 'owners',
   cuts: 'cuts',
+  effects: 'effects',
   keyOf: (id) => id,
   skipExisting: 'ON CONFLICT (id) DO NOTHING',
   now: (values) => `$${values.push(Date.now())}`,

@@ -98,7 +98,7 @@ export function eventOf<Name extends ToolEventName>(
   event: Name,
   body: Bodies[Name],
 ): ToolEvent {
-  const { callId, invocationId, name: toolName, session, principal, program, seq, redactor, call } = parcel
+  const { callId, invocationId, name: toolName, session, principal, program, seq, redactor, call, effectKey } = parcel
   const own = redactor === undefined ? body : maskedBody(event, body, redactor)
   const id = toldId(parcel.id)
   const open: Record<string, unknown> =
@@ -108,6 +108,8 @@ export function eventOf<Name extends ToolEventName>(
   if (principal !== undefined) open['principal'] = principal
   if (program !== undefined) open['program'] = program
   if (call.via !== undefined && event === 'call:received') open['via'] = call.via
+  if (effectKey !== undefined && (event === 'tool:start' || event === 'call:settled'))
+    open['effectKey'] = effectKey.digest
   setBody(open, event, own, targets)
   return open as unknown as ToolEvent
 }

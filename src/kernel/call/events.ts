@@ -42,7 +42,11 @@ export interface Bodies {
     readonly args?: unknown
   }
   /** The middleware chain starts. */
-  'tool:start': { readonly input: unknown }
+  'tool:start': {
+    readonly input: unknown
+    /** The SHA-256 of the tool's `effectKey` of the call. */
+    readonly effectKey?: string
+  }
   /**
    * A value that a generator yields or that `context.emit` is given. Of type `retry`: the handler starts again, and the data has
    * the number of the `attempt` from 1 and the `error` of the one before, `{ code, message }`.
@@ -57,6 +61,8 @@ export interface Bodies {
     readonly error?: ToolError
     readonly result?: { readonly mediaType: string; readonly byteLength: number; readonly handle?: string }
     readonly digest?: string
+    /** As in `tool:start`. A call that did not start may have it too. */
+    readonly effectKey?: string
     readonly durationMs: number
   }
 }

@@ -57,6 +57,12 @@ export interface Resumption extends ResumableCall {
   requireApproval(): Approval
 }
 
+/** What a call does, in the words of its tool: `refund:4711`. Events and records have only its SHA-256. */
+export interface EffectKey {
+  readonly text: string
+  readonly digest: string
+}
+
 /** What a gate wants to be told when a call that it has let in is over. */
 export interface GateEntry {
   leave?(result: ToolResult | undefined): unknown
@@ -119,6 +125,8 @@ export interface Received extends Reception {
   claim: Claim | undefined
   /** What the call waits for before it starts, with its secrets masked. */
   blocked: Blocker | undefined
+  /** What the call does, if its tool says so. Set before the gates are asked. */
+  effectKey: EffectKey | undefined
   /** What is told at the end that gates have let the call in; `null` once it is told. Nothing, if no gate wants to know. */
   entries: GateEntry[] | null | undefined
   /** Milliseconds of the monotonic clock when `tool:start` was emitted. */
@@ -183,6 +191,7 @@ export class Parcel {
   hasAsked = false
   claim: Claim | undefined = undefined
   blocked: Blocker | undefined = undefined
+  effectKey: EffectKey | undefined = undefined
   entries: GateEntry[] | null | undefined = undefined
   startedAt: number | undefined = undefined
   shown: unknown = undefined

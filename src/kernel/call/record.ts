@@ -82,6 +82,8 @@ export interface ToolCallRecord {
   /** The callId of the args that came in, if they did not fit and were repaired, and how they were. */
   readonly repairedFrom?: string
   readonly repairs?: readonly RepairStep[]
+  /** The SHA-256 of the tool's `effectKey` of the call. */
+  readonly effectKey?: string
   /** The invocation about which this record says what became of it. Its own id is that with `~reconciled`. */
   readonly reconciles?: string
   /** The args, with secrets masked. */

@@ -3,6 +3,7 @@ import { lockKeysOf, type LockKey } from '../call/lock-keys.ts'
 import { type Admitted, type Confirmed, stamp } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
 import { downstream } from '../outcome/failure.ts'
+import { noteEffectKey } from '../run/effect-key.ts'
 import { passGates } from '../run/gates.ts'
 import { asksClient, runsNothing } from '../run/handler.ts'
 import { ToolDownstreamError } from '../errors.ts'
@@ -15,6 +16,7 @@ import { ToolDownstreamError } from '../errors.ts'
 export function admit(confirmed: Confirmed, kernel: Kernel): Admitted | Promise<Admitted> {
   const handedOver = kernel.elsewhere?.handOver(confirmed)
   if (handedOver !== undefined) return handedOver
+  noteEffectKey(confirmed)
   const passing = kernel.gates.length === 0 ? undefined : passGates(confirmed, kernel)
   return passing === undefined ? lineUp(confirmed, kernel) : lineUpLater(passing, confirmed, kernel)
 }

@@ -61,6 +61,7 @@ const fields: Record<keyof ErasedConfig, Check> = {
   displaySummary: textOrFunction,
   confirmationPreview: handler,
   conflicts: handler,
+  effectKey: handler,
   requiresResponse: flag,
   defaultResult: listCheck,
   middleware: arrayOf('functions', isFunction),

@@ -14,7 +14,8 @@ import {
 import type { Validator } from '../schema/validator.ts'
 import type { JsonSchema, JsonSchemaObject } from '../schema/standard.ts'
 import { invalidConfig, issuesOfConfig } from './checks.ts'
-import type { DefaultedOptions, ErasedConfig, ErasedHandler, ToolOptions, ToolTraits } from './options.ts'
+import type { DefaultedOptions, ErasedConfig, ErasedHandler, ToolOptions } from './options.ts'
+import type { ToolTraits } from './traits.ts'
 
 /** The part of a definition that is plain JSON. */
 export interface ToolDescription

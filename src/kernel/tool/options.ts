@@ -5,6 +5,7 @@ import type { ToolExecutor } from '../executor-types.ts'
 import type { CallOptions, Conflict, ToolContext } from '../call/context-types.ts'
 import type { Middleware, ToolHooks } from '../ports.ts'
 import type { ReconcileContext, Reconciled } from './reconciled.ts'
+import type { ToolTraits } from './traits.ts'
 import type { Observer } from '../call/events.ts'
 import type { JsonSchema, JsonSchemaObject } from '../schema/standard.ts'
 
@@ -35,22 +36,6 @@ export const ToolExecutionType = {
 
 /** The intents, for those who prefer names to literals. */
 export const ToolIntent = { COMPUTE: 'compute', ACTION: 'action', RENDER: 'render' } as const
-
-/** The traits of a tool, used by policies, caches and retries. Default of each: `false`; of `concurrent`: `true`. */
-export interface ToolTraits {
-  readonly readonly?: boolean
-  readonly destructive?: boolean
-  readonly idempotent?: boolean
-  readonly openWorld?: boolean
-  /**
-   * Whether other calls of the same session may run at the same time. A call that is not concurrent begins when the work of the
-   * calls before it has ended, at the latest 30 s after they have settled. If the same calls run for `waitTimeout`, the waiting
-   * call is `timed_out`.
-   */
-  readonly concurrent?: boolean
-  /** Whether equal calls that are made at the same time may run once, with the gate `coalesce`. A definition has it only if it is `true`. */
-  readonly coalesce?: boolean
-}
 
 /** Options by provider; adapters add their key by declaration merging. */
 export interface ProviderToolOptions {
@@ -169,6 +154,12 @@ export interface ToolOptions<Input = never> extends DefaultedOptions {
    * the call fails without an effect. Default: nothing.
    */
   readonly conflicts?: (input: Input, context: ToolContext) => readonly Conflict[]
+  /**
+   * Names what a call does in the business of the application, such as `refund:${orderId}`: calls with the same key do the same,
+   * however their args are worded. The gate `once` keeps it from being done twice. At most 1,024 characters; nothing for a call
+   * that may be repeated. If it throws, the call fails without an effect. Events and records have its SHA-256. Default: none.
+   */
+  readonly effectKey?: (input: Input, context: ToolContext) => string | undefined
   readonly hooks?: ToolHooks<Input>
   /**
    * Finds out what an earlier call did of which it is not known: it timed out, or its process has died. Look it up in the other

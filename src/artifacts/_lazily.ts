@@ -1,5 +1,5 @@
 /** Returns a function that makes a value on its first call and keeps it. After a failure the next call tries again. */
-export function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+export function lazily<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let promise: Promise<Value> | undefined
   return () => {
     promise ??= make().catch((error: unknown) => {

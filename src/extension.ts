@@ -23,7 +23,7 @@ export type { JsonSchemaObject, JsonType } from './kernel/schema/standard.ts'
 export type { SchemaLoss, SchemaReport, TurnBudget } from './formats/_format.ts'
 
 // Running calls
-export { policiesOf } from './kernel/run/served.ts'
+export { catalogueOf, policiesOf } from './kernel/run/served.ts'
 export { reconcile } from './kernel/run/reconcile.ts'
 export type { RespondOptions } from './kernel/calls-types.ts'
 export type { Bus, CallQueue, CarriedCall, ExecutorQueue, OrderedCall, RunOptions } from './kernel/queue-types.ts'

@@ -4,7 +4,6 @@
  * @module
  */
 import {
-  masked,
   type CallOptions,
   type ContentBlock,
   type ToolDefinition,
@@ -13,6 +12,8 @@ import {
   type ToolResult,
 } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
+import { catalogueOf } from '../extension.ts'
+import { toldArgs } from './_told-args.ts'
 
 /** A message that tells the model of a call which the application made. */
 export interface DirectMessage {
@@ -82,11 +83,12 @@ export function caller<Name extends string = string>(
       { record: isRecorded = true, ...own }: DirectOptions = {},
     ): AsyncGenerator<ToolEvent, ToolResult, undefined> {
       const options = { caller: 'user' as const, ...common, ...own }
-      const tool = toolNamed(executor.tools(options.caller, options.session), member)
+      const tool = toolNamed(catalogueOf(executor, options.caller, options.session), member)
       const call = { id: `tooluse_${crypto.randomUUID()}`, name: tool?.name ?? member, args }
       const result = yield* executor.stream(call, options)
       if (isRecorded && record !== undefined && result.status !== 'waiting') {
-        record(messagesOf(call, masked(args, tool?.secrets ?? []), result))
+        const ownArgs = toldArgs(catalogueOf(executor, undefined, options.session), call.name, args)
+        record(messagesOf(call, ownArgs?.value ?? {}, result))
       }
       return result
     }

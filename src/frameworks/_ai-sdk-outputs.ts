@@ -4,7 +4,7 @@ import { isObject } from '../formats/_read.ts'
 import type { AiSdkFormat } from '../formats/ai-sdk.ts'
 import type { AiSdkErrorMode, AiSdkModelOutput, AiSdkOutputMode, AiSdkOutputOptions } from './_ai-sdk-types.ts'
 import type { FrameworkResult } from './_options.ts'
-import { callIdFor, resultJson } from './_results.ts'
+import { resultJson } from './_results.ts'
 import type { Visit } from './_visit.ts'
 
 /** How many results `results` keeps: more than one request has. */
@@ -103,9 +103,8 @@ export class Outputs {
     if (invocationId === undefined) return undefined
     try {
       const record = await this.#visit.executor.calls.get(invocationId)
-      const callId = callIdFor(toolName, this.#visit.callOf(toolCallId, toolName, input).args)
-      const isSameCall =
-        record.callId === callId && record.toolName === toolName && record.session === this.#visit.session
+      const isNamed = (record.via ?? record.toolName) === toolName && record.session === this.#visit.session
+      const isSameCall = isNamed && (await this.#visit.isOf(record, this.#visit.callOf(toolCallId, toolName, input)))
       if (!isSameCall || record.status !== 'ok' || record.result === undefined) return undefined
       return { toolName, status: 'ok', isError: false, content: record.result }
     } catch (error) {

@@ -229,7 +229,17 @@ export class Visit {
   /** Returns the waiting call of an invocation, if it is the same call. */
   async #waiting(call: ToolCall, invocationId: string | undefined): Promise<WaitingCall | undefined> {
     const [waiting] = await this.#list(invocationId)
-    return waiting !== undefined && waiting.callId === callIdFor(call.name, call.args) ? waiting : undefined
+    return waiting !== undefined && (await this.isOf(waiting, call)) ? waiting : undefined
+  }
+
+  /** Whether something was told of this very call. The tool that a bridge named has another name, and its own identity. */
+  async isOf(
+    { toolName, callId }: Pick<WaitingCall, 'toolName' | 'callId'>,
+    call: Pick<ToolCall, 'id' | 'name' | 'args'>,
+  ): Promise<boolean> {
+    if (toolName === call.name) return callId === callIdFor(call.name, call.args)
+    const { callId: own } = await this.executor.evaluate(call, this.#optionsFor(call, undefined))
+    return callId !== null && callId === own
   }
 
   async #list(invocationId: string | undefined): Promise<WaitingCall[]> {

@@ -446,6 +446,34 @@ describe('a run', () => {
       expect(lastOf(events)).toMatchObject({ type: 'RUN_FINISHED' })
     })
 
+    it('tells the page no secret of args behind a bridge, also of a tool that is not shown', async () => {
+      const bridge = tool({ name: 'tool_call', description: 'Calls', type: 'bridge', inputSchema: { type: 'object' } })
+      const executor = createExecutor({
+        tools: [bridge, login, tool('now', () => 'noon')],
+        use: [{ offers: ({ type }) => type === 'bridge' }],
+      })
+      const argsOfCalls = [
+        { name: 'login', args },
+        JSON.stringify({ name: 'sign_in', args: JSON.stringify(args) }),
+        { name: 'now', args: { zone: 'UTC' } },
+        { name: 'nothing', args },
+        { name: 'tool_call', args: { name: 'login', args } },
+        { nam: 'login', args },
+        `{"name":"login","args":${JSON.stringify(args)}`,
+      ]
+      const calls = argsOfCalls.map((wrapped, index) => ({ id: `c${index}`, name: 'tool_call', args: wrapped }))
+      const events = await all(agUi({ executor }).run(input, { calls: [...calls, { id: 'd', name: 'login', args }] }))
+      expect(JSON.stringify(events)).not.toContain('canary')
+      const [first, second, third, ...others] = calls.map(({ id }) => argsOf(events, id))
+      expect([first, second].map((each) => JSON.parse(each ?? ''))).toEqual([
+        { name: 'login', args: { user: 'ada', password: '[secret]' } },
+        { name: 'sign_in', args: { user: 'ada', password: '[secret]' } },
+      ])
+      expect([third, others]).toEqual(['{"name":"now","args":{"zone":"UTC"}}', ['', '', '', '']])
+      expect(argsOf(events, 'd')).toBe('{"user":"ada","password":"[secret]"}')
+      expect(lastOf(events)).toMatchObject({ type: 'RUN_FINISHED' })
+    })
+
     it('tells the page no secret of the args that a model streams in pieces, and gives the model its own words', async () => {
       const asked: AgUiInput[] = []
       const pieces = ['{"user":"ada",', '"password":"can', 'ary-1"}']

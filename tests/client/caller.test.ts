@@ -56,6 +56,27 @@ test('three messages tell of each call that settled, without secrets, unless it 
   ])
 })
 
+test('the messages of a call through a bridge have no secret of its tool, also if that is not shown', async () => {
+  const recorded: (readonly DirectMessage[])[] = []
+  const bridge = tool({ name: 'tool_call', description: 'Calls', type: 'bridge', inputSchema: { type: 'object' } })
+  const login = tool({
+    name: 'login',
+    description: 'Logs in',
+    inputSchema: { type: 'object' },
+    secrets: ['/key'],
+    handler: () => 'in',
+  })
+  const executor = createExecutor({ tools: [bridge, login], use: [{ offers: ({ type }) => type === 'bridge' }] })
+  const tools = caller<'tool_call' | 'login'>(executor, { record: (messages) => void recorded.push(messages) })
+  const args = { key: 'canary' }
+  await tools.tool_call.invoke({ name: 'login', args })
+  await tools.tool_call.invoke({ name: 'unknown', args })
+  await tools.login.invoke(args)
+  expect(recorded).toHaveLength(3)
+  expect(JSON.stringify(recorded)).not.toContain('canary')
+  expect(JSON.stringify(recorded[0])).toContain('"input":{"name":"login","args":{"key":"[secret]"}}')
+})
+
 test('the events of a call can be streamed', async () => {
   const count = tool('count', async function* () {
     yield 1

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { promisify } from 'node:util'
-import type { ToolEventOf, ToolExecutor } from 'toolwright'
+import type { Extension, ToolEventOf, ToolExecutor } from 'toolwright'
 import { onTestFinished } from 'vitest'
 import { executorOn, runsOf } from './_tools.ts'
 
@@ -27,9 +27,9 @@ export function journalFile(): string {
 }
 
 /** Makes an executor that is closed after the test. */
-export function kit(file: string = journalFile()): Kit {
+export function kit(file: string = journalFile(), use: readonly Extension[] = []): Kit {
   const { promise: waits, resolve } = Promise.withResolvers<void>()
-  const executor = executorOn(file, [], resolve)
+  const executor = executorOn(file, use, resolve)
   onTestFinished(() => executor.close())
   const settled: Kit['settled'] = []
   executor.on('call:settled', (event) => void settled.push(event))

@@ -1,9 +1,9 @@
 // What all frameworks promise alike. A framework is a file in `drivers`.
 import { globSync } from 'tinyglobby'
-import { computeCallId } from 'toolwright'
+import { computeCallId, tool, type Extension } from 'toolwright'
 import { describe, expect, test } from 'vitest'
 import { missing } from './_installed.ts'
-import { kit, type Driver } from './_kit.ts'
+import { journalFile, kit, type Driver } from './_kit.ts'
 import { executorOn } from './_tools.ts'
 
 const files = globSync('*.ts', { cwd: `${import.meta.dirname}/drivers` }).toSorted()
@@ -14,6 +14,20 @@ if (missing === undefined) {
     drivers.push(driver)
   }
 }
+
+const bridge = tool({
+  name: 'tool_call',
+  description: 'Calls a tool by its name',
+  type: 'bridge',
+  inputSchema: {
+    type: 'object',
+    properties: { name: { type: 'string' }, args: { type: 'object' } },
+    required: ['name', 'args'],
+  },
+})
+const bridges = [bridge]
+/** Shows a bridge alone. */
+const bridged: Extension = { tools: () => bridges, offers: ({ type }) => type === 'bridge' }
 
 const small = { id: 'call_1', name: 'pay', args: { cents: 5 } }
 const large = { id: 'call_2', name: 'pay', args: { cents: 500 } }
@@ -63,6 +77,25 @@ describe.skipIf(missing !== undefined).each(drivers.map((driver) => [driver.name
       const { words } = await driver.run(its, large, { answer: 'allow' })
       expect(words).toContain('"paid":500')
       expect(its.runs()).toEqual(['pay 500'])
+      expect(await its.executor.calls.waiting()).toEqual([])
+    })
+
+    test('a call through a bridge is asked about, and runs, as that of the tool which it names', async () => {
+      const its = kit(journalFile(), [bridged])
+      expect(its.executor.tools().map(({ name }) => name)).toEqual(['tool_call'])
+      const through = (call: typeof small): typeof small & { args: object } => {
+        return { id: call.id, name: 'tool_call', args: { name: call.name, args: call.args } as never }
+      }
+      expect((await driver.run(its, through(small))).words).toContain('"paid":5')
+      const before = await driver.run(its, through(large))
+      expect([before.isAsked, its.runs()]).toEqual([driver.asksNoPerson !== true, ['pay 5']])
+      const [waiting] = await its.executor.calls.waiting()
+      expect(waiting).toMatchObject({ prompt: 'Pay 500?', toolName: 'pay', args: { cents: 500 } })
+      if (driver.asksNoPerson === true && waiting !== undefined) await its.executor.calls.decide(waiting, 'allow')
+      expect((await driver.run(its, through(large), { answer: 'allow' })).words).toContain('"paid":500')
+      expect(its.runs()).toEqual(['pay 5', 'pay 500'])
+      const callId = computeCallId('pay', large.args)
+      expect(its.settled.at(-1)).toMatchObject({ status: 'ok', toolName: 'pay', callId })
       expect(await its.executor.calls.waiting()).toEqual([])
     })
 

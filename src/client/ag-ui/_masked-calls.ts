@@ -1,10 +1,10 @@
-import { masked, type ToolDefinition } from '../../index.ts'
+import type { ToolDefinition } from '../../index.ts'
+import { haveNoSecrets, toldArgs, toolCalled } from '../_told-args.ts'
 import type { AgUiEvent } from './_types.ts'
 
 /** A call whose args are held back until they are whole. */
 interface HeldCall {
-  /** Where the secrets are. `undefined` if the tool is unknown. */
-  readonly secrets: readonly string[] | undefined
+  readonly name: unknown
   text: string
   isReleased: boolean
 }
@@ -53,25 +53,27 @@ export class MaskedCalls {
 
   #begun(name: unknown): HeldCall | undefined {
     const tools = this.#tools()
-    const tool = tools.find((each) => each.name === name || each.aliases.some((alias) => alias === name))
-    // The args of an unknown tool may be meant for any.
-    const isPublic = (tool === undefined ? tools : [tool]).every(({ secrets }) => secrets.length === 0)
-    return isPublic ? undefined : { secrets: tool?.secrets, text: '', isReleased: false }
+    const tool = toolCalled(tools, name)
+    // The args of an unknown tool, and of a bridge, may be meant for any.
+    const isPublic = haveNoSecrets(tool === undefined || tool.type === 'bridge' ? tools : [tool])
+    return isPublic ? undefined : { name, text: '', isReleased: false }
   }
 
-  /** Returns the args of a call, once. Of args that cannot be read, it is not known where the secrets are. */
+  /** Returns the args of a call, once. */
   #release(toolCallId: string, isChunk: boolean): AgUiEvent[] {
     const held = this.#calls.get(toolCallId)
     if (held === undefined || held.isReleased) return []
     held.isReleased = true
-    const { secrets, text } = held
+    const { name, text } = held
     held.text = ''
-    if (secrets === undefined || text === '') return []
+    if (text === '') return []
     try {
-      const delta = JSON.stringify(masked(JSON.parse(text), secrets))
+      const args = toldArgs(this.#tools(), name, JSON.parse(text))
+      if (args === undefined) return []
+      const delta = JSON.stringify(args.value)
       return [{ type: isChunk ? 'TOOL_CALL_CHUNK' : 'TOOL_CALL_ARGS', timestamp: Date.now(), toolCallId, delta }]
     } catch {
-      return []
+      return [] // of a text that cannot be read, it is not known where the secrets are
     }
   }
 }

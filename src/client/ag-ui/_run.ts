@@ -1,5 +1,6 @@
 import type { ToolCall, ToolExecutor, ToolResult, ToolValues, WaitingCall } from '../../index.ts'
 import { ApprovalInvalidError, InvalidConfigurationError, isToolError } from '../../errors.ts'
+import { catalogueOf } from '../../extension.ts'
 import { plainJson } from '../http/_reply.ts'
 import type { Right } from '../protocol.ts'
 import type { DeclaredTools } from './_declared-tools.ts'
@@ -193,7 +194,7 @@ export class Run {
 
   #maskedCalls(): MaskedCalls {
     const { executor, session } = this.#parts
-    return new MaskedCalls(() => executor.tools('user', session))
+    return new MaskedCalls(() => catalogueOf(executor, undefined, session))
   }
 
   #tell(result: ToolResult): void {

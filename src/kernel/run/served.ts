@@ -45,6 +45,14 @@ export function isDurable(executor: ToolExecutor): boolean {
  *
  * @param caller Default: every caller.
  * @param session Default: that of no call.
+ * @example
+ * ```ts
+ * import { createExecutor, tool } from 'toolwright'
+ * import { catalogueOf } from 'toolwright/extension'
+ *
+ * const executor = createExecutor({ tools: [tool('now', () => '12:00')], use: [{ offers: () => false }] })
+ * console.log(executor.tools().length, catalogueOf(executor).length) // 0 1
+ * ```
  */
 export function catalogueOf(executor: ToolExecutor, caller?: Caller, session?: string): readonly ToolDefinition[] {
   const catalogue = (executor as { readonly [catalogueKey]?: Catalogue })[catalogueKey]

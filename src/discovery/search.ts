@@ -172,16 +172,18 @@ function searchDescription({ call }: OwnNames, groups: Readonly<Record<string, s
   return `Finds tools by what they do, and returns their names with a line each. Ask with detail "schema", or by names, for the args of the tools that you will call. Call them with ${call}.${ofGroups}`
 }
 
-/** Makes a function of the application answer `false` if it throws, which is reported. */
+/** Makes a function of the application answer `false` if it throws, which is reported once. */
 function reported(
   always: (tool: ToolDefinition) => boolean,
   report: (error: unknown) => void,
 ): (tool: ToolDefinition) => boolean {
+  let hasFailed = false
   return (each) => {
     try {
       return always(each) === true
     } catch (error) {
-      report(error)
+      if (!hasFailed) report(error) // it is asked of every tool, for every list
+      hasFailed = true
       return false
     }
   }

@@ -102,7 +102,8 @@ describe('a model', () => {
       use: [toolSearch({ always, report: (fault) => faults.push(fault) })],
     })
     expect(namesOf(executor)).toEqual(['tool_search', 'tool_call'])
-    expect(faults.map(String)).toContain('Error: no list')
+    expect(namesOf(executor, 'user')).toEqual(['tool_search', 'tool_call'])
+    expect(faults.map(String)).toEqual(['Error: no list'])
   })
 
   it('is not shown the tool of a server that takes the name of one of the two', () => {

@@ -123,7 +123,7 @@ export interface EarlierCalls {
 /**
  * Lets a call begin that policies and people have allowed, before it takes its locks and a slot of its turn. Waiting here is no work:
  * the clock of the call stands still, and later calls of its turn go on. After `waitTimeout` the call is `timed_out`. A gate that
- * throws refuses the call, whose effect is `none`. A gate that answers at once makes the call no slower than that.
+ * throws refuses the call, whose effect is `none`.
  */
 export interface Gate {
   readonly name: string

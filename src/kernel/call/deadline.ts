@@ -48,9 +48,8 @@ export class Deadline {
   #onRest: (() => void) | undefined
   /** Makes the error at the deadline if the clock runs outside too. */
   #reasonOutside: (() => ToolError) | undefined
-  /** Made by the first other call that waits for the work. */
+  /** Made by the first other call that may wait for the work. */
   #sharing: Sharing | undefined
-  #onRelease: ((reason: ToolError) => void) | undefined
 
   /** @param alarms Decides when the timer is set. Default: at once. */
   constructor(timeout: number, callerSignal: AbortSignal | undefined, alarms?: Alarms) {
@@ -111,13 +110,16 @@ export class Deadline {
    * @returns A function that ends this. If the caller has given up, and nothing waits any more, the call ends.
    */
   share(): () => void {
-    this.#sharing ??= new Sharing((reason) => this.#fail(reason))
-    return this.#sharing.add()
+    return this.#shared.add()
   }
 
   /** Calls the listener if the caller gives up while others wait for the work. */
   onRelease(listener: (reason: ToolError) => void): void {
-    this.#onRelease = listener
+    this.#shared.onRelease = listener
+  }
+
+  get #shared(): Sharing {
+    return (this.#sharing ??= new Sharing((reason) => this.#fail(reason)))
   }
 
   /** Throws if the deadline has passed, the caller has cancelled, or the call is over. */
@@ -278,8 +280,7 @@ export class Deadline {
   #giveUp(): void {
     const cause: unknown = this.#callerSignal?.reason
     const reason = new ToolCancelledError('The call was cancelled by its caller.', { cause })
-    if (this.#sharing?.keeps(reason) === true) this.#onRelease?.(reason)
-    else this.#fail(reason)
+    if (this.#sharing?.keeps(reason) !== true) this.#fail(reason)
   }
 
   #fail(reason: ToolError): void {

@@ -18,37 +18,34 @@ export function admit(confirmed: Confirmed, kernel: Kernel): Admitted | Promise<
   if (handedOver !== undefined) return handedOver
   noteEffectKey(confirmed)
   const passing = kernel.gates.length === 0 ? undefined : passGates(confirmed, kernel)
-  return passing === undefined ? lineUp(confirmed, kernel) : lineUpLater(passing, confirmed, kernel)
+  return passing === undefined ? lineUp(confirmed, kernel) : goOn(passing, lineUp, confirmed, kernel)
 }
 
-/** A function of its own, so that a gate that answers at once makes no closure. */
-async function lineUpLater(passing: Promise<void>, confirmed: Confirmed, kernel: Kernel): Promise<Admitted> {
-  await passing
-  return lineUp(confirmed, kernel)
+/** Goes on after a wait: without one, no closure is made. */
+async function goOn(wait: Promise<void>, next: typeof admit, confirmed: Confirmed, kernel: Kernel): Promise<Admitted> {
+  await wait
+  return next(confirmed, kernel)
 }
 
-/** Lets a call that the gates have let in wait for the earlier calls of its turn. */
+/** Waits for the earlier calls of the turn. */
 function lineUp(confirmed: Confirmed, kernel: Kernel): Admitted | Promise<Admitted> {
   if (runsNothing(confirmed, kernel)) return stamp(confirmed, 'hasSlot', false)
   const { order } = confirmed
   const earlier = order?.before(confirmed)
   if (order === undefined || earlier === undefined) return enter(confirmed, kernel)
-  const [blocker, wait] = [
-    { by: 'order', behind: earlier.invocationId } as const,
-    order.wait(confirmed, kernel.waitTimeout),
-  ]
-  return untilFree(confirmed, kernel, blocker, wait).then(() => enter(confirmed, kernel))
+  const wait = order.wait(confirmed, kernel.waitTimeout)
+  const blocker = { by: 'order', behind: earlier.invocationId } as const
+  return goOn(untilFree(confirmed, kernel, blocker, wait), enter, confirmed, kernel)
 }
 
 /** Asks for the locks of a call, and lets the later calls of its turn ask. */
 function enter(confirmed: Confirmed, kernel: Kernel): Admitted | Promise<Admitted> {
-  const isAsking = asksClient(confirmed, kernel)
-  const isInSession = !isAsking || !confirmed.tool.traits.concurrent
+  const isInSession = !asksClient(confirmed, kernel) || !confirmed.tool.traits.concurrent
   const waiting = kernel.locks.enter(confirmed, conflictsOf(confirmed), isInSession)
   confirmed.order?.pass(confirmed)
-  const go = (): Admitted | Promise<Admitted> => (isAsking ? stamp(confirmed, 'hasSlot', false) : takeSlot(confirmed))
-  if (waiting === undefined) return go()
-  return untilFree(confirmed, kernel, kernel.locks.blockerOf(confirmed), waiting).then(go)
+  if (waiting === undefined) return takeSlot(confirmed, kernel)
+  const blocker = kernel.locks.blockerOf(confirmed)
+  return goOn(untilFree(confirmed, kernel, blocker, waiting), takeSlot, confirmed, kernel)
 }
 
 const noKeys: readonly LockKey[] = Object.freeze([])
@@ -63,9 +60,10 @@ function conflictsOf({ tool, input, context, session }: Confirmed): readonly Loc
   }
 }
 
-function takeSlot(confirmed: Confirmed): Admitted | Promise<Admitted> {
+/** Waits for a slot of the turn. A call that asks a client takes none. */
+function takeSlot(confirmed: Confirmed, kernel: Kernel): Admitted | Promise<Admitted> {
   const { slots, deadline } = confirmed
-  if (slots === undefined) return stamp(confirmed, 'hasSlot', false)
+  if (slots === undefined || asksClient(confirmed, kernel)) return stamp(confirmed, 'hasSlot', false)
   const place = slots.enter()
   if (place === undefined) return stamp(confirmed, 'hasSlot', true)
   return deadline.outside(place).then(

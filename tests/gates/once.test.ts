@@ -224,6 +224,20 @@ describe('what is not known', () => {
     if (effect === 'completed') expect(text(second)).toContain('Refunded at the bank.')
   })
 
+  test('is what a client does until it has answered; then its answer is told', async () => {
+    const page = { type: 'client', requiresResponse: true, handler: undefined, effectKey: orderOf }
+    const executor = createExecutor({ tools: [work('refund', () => 1, page)], use: [memoryJournal(), once()] })
+    const first = await executor.execute(call(1))
+    const second = await executor.execute(call(1, 'again'))
+    expect([first.status, second.status]).toEqual(['waiting', 'waiting'])
+    const reasons = (await executor.calls.waiting()).map(({ reason }) => reason)
+    expect(new Set(reasons)).toEqual(new Set(['client', 'approval']))
+    expect(outcome(await executor.calls.respond(first.token ?? '', 'Refunded on the page.'))).toBe('ok completed')
+    const third = await executor.execute(call(1, 'once more'))
+    expect(outcome(third)).toBe('ok none skipped')
+    expect(text(third)).toContain('Refunded on the page.')
+  })
+
   test('is refused if `repeat` denies', async () => {
     const tool = work('refund', () => Promise.reject(new Error('cut')), { effectKey: orderOf })
     const executor = createExecutor({ tools: [tool], use: [once({ repeat: 'deny' })] })

@@ -82,7 +82,7 @@ export async function searchAnswer(
     for (const one of tools.slice(0, limit)) found.add(one)
     if (tools.length > limit) notes.push('The group has more tools than these: give a `query`.')
   }
-  const described = shownTools([...found], detail, settings.groupOf, notes)
+  const described = shownTools([...found], detail, settings, notes)
   if (described.length > 0)
     return { tools: described, of: tools.length, ...(notes.length > 0 && { note: notes.join(' ') }) }
   notes.push(
@@ -115,27 +115,27 @@ async function ranked(
   return other === undefined || other.score < leastShareOfScore * last.score ? first : [...first.slice(0, -1), other]
 }
 
-/** Describes tools, whole as far as there is room. Says in the notes what is left out. */
+/** Describes tools, whole if asked to, as far as there is room. Says in the notes what is left out. */
 function shownTools(
   found: readonly ToolDefinition[],
   detail: 'line' | 'schema',
-  groupOf: SearchSettings['groupOf'],
+  { groupOf, most }: SearchSettings,
   notes: string[],
 ): FoundTool[] {
-  if (detail === 'line') return found.map((tool) => lineFor(tool, groupOf))
+  const first = found.slice(0, detail === 'line' ? most : mostWhole)
+  const late = found.slice(first.length).map(({ name }) => name) // a model may have named thousands
   const described: FoundTool[] = []
-  const late: string[] = []
   let room = mostWholeBytes
-  for (const tool of found) {
-    const full = wholeFor(tool, groupOf)
+  for (const tool of first) {
+    const full = detail === 'line' ? lineFor(tool, groupOf) : wholeFor(tool, groupOf)
     const bytes = full === undefined ? Infinity : new TextEncoder().encode(JSON.stringify(full)).length
-    if (described.length === mostWhole || (bytes > room && described.length > 0)) late.push(tool.name)
-    else if (full === undefined || bytes > room) {
-      described.push(lineFor(tool, groupOf))
-      notes.push(`The schema of ${tool.name} is too large to show.`)
-    } else {
+    if (bytes <= room && full !== undefined) {
       described.push(full)
       room -= bytes
+    } else if (described.length > 0) late.push(tool.name)
+    else {
+      described.push(lineFor(tool, groupOf))
+      notes.push(`The schema of ${tool.name} is too large to show.`)
     }
   }
   if (late.length > 0) notes.push(`There was no room for ${listed(late)}: ask for fewer by \`names\`.`)

@@ -131,6 +131,21 @@ describe('a model', () => {
     expect(note).not.toMatch(/[\u0000\u202e]/)
   })
 
+  it('that names thousands of tools reads a few of them, and a short note', async () => {
+    const names = Array.from({ length: 3_000 }, (_, index) => `page_${index}`)
+    const tools = definitionsOf(Object.fromEntries(names.map((name) => [name, `Opens ${name}.`])))
+    const many = createExecutor({ tools, use: [toolSearch()] })
+    for (const [detail, count] of [
+      ['line', 20],
+      ['schema', 10],
+    ] as const) {
+      const { tools: few, note } = await found(many, { names, detail })
+      expect(few.map(({ name }) => name)).toEqual(names.slice(0, count))
+      expect(note).toMatch(/^There was no room for "page_\d+", .* \d,?\d+ more: ask for fewer by `names`\.$/)
+      expect(note?.length).toBeLessThan(600)
+    }
+  })
+
   it('that writes a query of 200 kB gets an answer', async () => {
     expect((await found(executor, { query: `read it ${'y '.repeat(100_000)}` })).tools).toHaveLength(1)
   })

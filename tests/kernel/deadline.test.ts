@@ -62,6 +62,25 @@ describe('work within the deadline', () => {
     deadline.end()
   })
 
+  test('has all of a limit that is set while the clock runs', async () => {
+    for (const alarms of [undefined, new Alarms()]) {
+      const deadline = new Deadline(30_000, undefined, alarms)
+      const seen = watched(deadline.within(never))
+      await vi.advanceTimersByTimeAsync(70)
+      deadline.limit(40)
+      await timesOutAfter(40, seen)
+      expect(() => deadline.check()).toThrow(/40 ms/)
+      deadline.end()
+      const endless = new Deadline(30, undefined, alarms)
+      const open = watched(endless.within(never))
+      await vi.advanceTimersByTimeAsync(20)
+      endless.limit(0)
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(open.state).toBe('open')
+      endless.end()
+    }
+  })
+
   test('shares one clock: the second wait has what the first has left', async () => {
     const deadline = new Deadline(100, undefined)
     const first = deferred()

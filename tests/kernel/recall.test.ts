@@ -325,3 +325,18 @@ test('a call that gets its result from the journal leaves no timer behind, which
   expect(vi.getTimerCount()).toBe(0)
   await executor.close()
 })
+
+test('a call with an id has the timeout of its tool, also if the journal takes its time to say that the id is new', async () => {
+  const late = changed(memoryJournal(), {
+    read: (journal) => async (id) => {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      return journal.read(id)
+    },
+  })
+  const hang = work('hang', () => new Promise(() => {}), { timeout: 40 })
+  const executor = createExecutor({ tools: [hang], use: [late], timeout: 600_000 })
+  expect(outcome(await executor.execute({ name: 'hang' }, { invocationId: 'one' }))).toBe(
+    'timed_out unknown E_TOOL_TIMEOUT',
+  )
+  await executor.close()
+})

@@ -58,10 +58,13 @@ export class Deadline {
     this.#alarms = alarms
   }
 
-  /** Sets the time limit in milliseconds; `0` or `Infinity` for none. Call it before the first wait. */
+  /** Sets the time limit in milliseconds; `0` or `Infinity` for none. If the clock runs, it begins anew. */
   limit(timeout: number): void {
+    const wasRunning = this.#isRunning
+    if (wasRunning) this.#stopClock()
     this.#timeout = timeout
     this.#remaining = timeout === 0 ? Infinity : timeout
+    if (wasRunning) this.#startClock()
   }
 
   /** Ends the call with an error of the package; a message makes it `E_TOOL_CANCELLED`. */

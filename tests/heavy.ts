@@ -22,6 +22,7 @@ const filesByReason: Readonly<Record<string, readonly string[]>> = {
   ],
   'real databases and object stores': [
     'tests/journals/migration.test.ts',
+    'tests/kernel/reconcile/found-out-databases.test.ts',
     'tests/journals/postgres.test.ts',
     'tests/testing/tapes-heavy.test.ts',
     'tests/stores/postgres.test.ts',

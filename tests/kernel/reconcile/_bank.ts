@@ -9,6 +9,13 @@ type Saying = (input: { readonly amount: number }, context: ReconcileContext) =>
 
 /** A bank, which survives the processes that ask it for payments. */
 export class Bank {
+  readonly #timeout: number
+
+  /** @param timeout Of a payment, in milliseconds. */
+  constructor(timeout = 40) {
+    this.#timeout = timeout
+  }
+
   /** The payments by their idempotency keys. */
   readonly paid: Map<string, number> = new Map()
   /** What `reconcile` was asked. */
@@ -38,7 +45,7 @@ export class Bank {
       this.asked.push({ input, context })
       return this.says(input, context)
     }
-    return work('pay', handler, { inputSchema, timeout: 40, reconcile, ...options })
+    return work('pay', handler, { inputSchema, timeout: this.#timeout, reconcile, ...options })
   }
 }
 

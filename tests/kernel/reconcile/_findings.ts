@@ -3,7 +3,7 @@ import type { ToolExecutor, ToolResult } from 'toolwright'
 import { digestOf } from 'toolwright/records'
 import { describe, expect, test, vi } from 'vitest'
 import { deferred, heard, hostile, never, outcome, pause, revoked, sink, soon, text, work } from '../_calls.ts'
-import { changed, recordIn, type Place } from '../_journals.ts'
+import { changed, recordIn, unfinishedIn, type Place } from '../_journals.ts'
 import { Bank, processOn } from './_bank.ts'
 
 const session = { session: 's' }
@@ -32,11 +32,72 @@ async function timedOut(place: Place, bank: Bank, options: object = {}): Promise
   return executor
 }
 
-/** Runs the suite of what is found out about calls, on one kind of journal. */
-export function describeFindings(name: string, place: () => Place): void {
+/** A change of the journal at which a process dies: how many it has made, and whether the last one arrived. */
+interface Moment {
+  readonly change: number
+  readonly isKept: boolean
+}
+
+/** The moments at which a process may die that makes so many changes. */
+function moments(changes: number): [string, Moment][] {
+  return Array.from({ length: changes }, (_, index) => index + 1).flatMap((change): [string, Moment][] => [
+    [`before change ${change}`, { change, isKept: false }],
+    [`after change ${change}`, { change, isKept: true }],
+  ])
+}
+
+/** The journal of a process that dies: from then on it hears nothing, and changes nothing. */
+function mortal(
+  mounted: ReturnType<Place['open']>,
+  { change, isKept }: Moment,
+): { mounted: ReturnType<Place['open']>; death: Promise<void> } {
+  const { promise: death, resolve: die } = deferred()
+  let count = 0
+  const until = async <Value>(apply: () => Value | Promise<Value>): Promise<Value> => {
+    count++
+    if (count > change) return never
+    const value = count < change || isKept ? await apply() : undefined
+    if (count < change) return value as Value
+    die()
+    return never
+  }
+  const changes = changed(mounted, {
+    claim: (journal) => (record, owner) => until(() => journal.claim(record, owner)),
+    write: (journal) => (record, fence) => until(() => journal.write(record, fence)),
+    takeOver: (journal) => (id, fence, owner) => until(() => journal.takeOver(id, fence, owner)),
+  })
+  return { mounted: changes, death }
+}
+
+/** What holds for a call whose effect was found out, however often it was begun. */
+async function requireFoundOnce(its: Place, bank: Bank): Promise<void> {
+  const [mounted, next] = [its.open(), processOn(its, [bank.pay()])]
+  const count = bank.asked.length
+  expect(told(await next.execute(call, { ...session, invocationId: 'one' }))).toBe(paid)
+  expect(bank.asked).toHaveLength(count)
+  const [first, finding] = [await recordIn(mounted, 'one'), await recordIn(mounted, 'one~reconciled')]
+  expect(first).toMatchObject({ status: 'timed_out', effect: 'unknown', journal: { finding: { effect: 'completed' } } })
+  expect(first.journal?.args).toBe(undefined)
+  expect(finding).toMatchObject({ reconciles: 'one', state: 'COMPLETED', effect: 'completed' })
+  for (const record of [first, finding]) {
+    const { digest, previous = '' } = record.journal ?? {}
+    if (digest !== undefined) expect(digestOf(previous, record)).toBe(digest)
+  }
+  expect(await unfinishedIn(mounted)).toEqual([])
+  expect(bank.paid).toEqual(new Map([['one', 5]]))
+}
+
+/**
+ * Runs the suite of what is found out about calls, on one kind of journal.
+ *
+ * @param timeout How long a call that never ends may take, in milliseconds: long enough for the journal to write that it began.
+ */
+export function describeFindings(name: string, place: () => Place, timeout: number = 40): void {
+  const newBank = (): Bank => new Bank(timeout)
+
   describe(`recovery of calls whose tool can be asked (${name})`, () => {
     test('settles what was done, checked and kept as any result, and runs nothing', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       await dying(its, bank)
       const next = processOn(its, [bank.pay()])
       const events = heard(next)
@@ -67,7 +128,7 @@ export function describeFindings(name: string, place: () => Place): void {
     })
 
     test('says of what did not happen that it did not, with the effect none', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       bank.pays = false
       await dying(its, bank)
       const { sealed } = await processOn(its, [bank.pay()]).calls.recover({ staleAfter: 0 })
@@ -78,7 +139,7 @@ export function describeFindings(name: string, place: () => Place): void {
     })
 
     test('closes as unknown what cannot be said, with the note of the tool, and asks later', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       await dying(its, bank)
       bank.says = () => ({ effect: 'unknown', note: 'The bank is closed on Sundays.' })
       const next = processOn(its, [bank.pay()])
@@ -92,7 +153,7 @@ export function describeFindings(name: string, place: () => Place): void {
     })
 
     test('asks nothing if it is told not to, or only lists', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       await dying(its, bank)
       const next = processOn(its, [bank.pay()])
       const { kept } = await next.calls.recover({ staleAfter: 0, strategy: 'manual' })
@@ -103,7 +164,7 @@ export function describeFindings(name: string, place: () => Place): void {
     })
 
     test('by two at once settles each call once', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       await dying(its, bank)
       const both = [processOn(its, [bank.pay()]), processOn(its, [bank.pay()])]
       const settled: string[] = []
@@ -124,7 +185,7 @@ export function describeFindings(name: string, place: () => Place): void {
       ['gives what is revoked', () => revoked()],
       ['gives what inherits its result', () => Object.create({ effect: 'completed', result: 1 }) as unknown],
     ])('takes for unknown what a tool says that %s, and reports it', async (_, says) => {
-      const [its, bank, { reports, report }] = [place(), new Bank(), sink()]
+      const [its, bank, { reports, report }] = [place(), newBank(), sink()]
       await dying(its, bank)
       bank.says = says
       const next = processOn(its, [bank.pay()], { report })
@@ -137,10 +198,10 @@ export function describeFindings(name: string, place: () => Place): void {
       const others = [
         [],
         [work('pay', () => 1)],
-        [new Bank().pay({ inputSchema: { type: 'object', required: ['iban'] } })],
+        [newBank().pay({ inputSchema: { type: 'object', required: ['iban'] } })],
       ]
       for (const tools of others) {
-        const [its, bank] = [place(), new Bank()]
+        const [its, bank] = [place(), newBank()]
         await dying(its, bank)
         const { sealed } = await processOn(its, tools).calls.recover({ staleAfter: 0 })
         expect(sealed.map(outcome)).toEqual(['error unknown E_SEALED'])
@@ -150,7 +211,7 @@ export function describeFindings(name: string, place: () => Place): void {
     })
 
     test('uses no args that are not those of the call', async () => {
-      const [its, bank, { reports, report }] = [place(), new Bank(), sink()]
+      const [its, bank, { reports, report }] = [place(), newBank(), sink()]
       await dying(its, bank)
       const { journal } = its.open()
       const found = (await journal.read('one'))!
@@ -162,7 +223,7 @@ export function describeFindings(name: string, place: () => Place): void {
     })
 
     test('settles what does not fit the outputSchema as an error that had its effect', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       const outputSchema = { type: 'object', required: ['iban'] }
       await dying(its, bank)
       const { sealed } = await processOn(its, [bank.pay({ outputSchema })]).calls.recover({ staleAfter: 0 })
@@ -173,7 +234,7 @@ export function describeFindings(name: string, place: () => Place): void {
       const large = 'x'.repeat(300_000)
       const stream = (): ReadableStream => new Blob([large]).stream()
       for (const result of [() => large, stream]) {
-        const [its, bank] = [place(), new Bank()]
+        const [its, bank] = [place(), newBank()]
         await dying(its, bank)
         bank.says = () => ({ effect: 'completed', result: result() })
         const next = processOn(its, [bank.pay()])
@@ -187,7 +248,7 @@ export function describeFindings(name: string, place: () => Place): void {
     })
 
     test('masks what a tool with secrets says, also when it fails', async () => {
-      const [its, bank, { reports, report }] = [place(), new Bank(), sink()]
+      const [its, bank, { reports, report }] = [place(), newBank(), sink()]
       const options = { secrets: ['/card'] }
       const executor = processOn(its, [bank.pay({ timeout: 0, ...options })], { timeout: 0 })
       const args = { amount: 5, card: '4111-1111' }
@@ -209,7 +270,7 @@ export function describeFindings(name: string, place: () => Place): void {
 
   describe(`a call that settled with an unknown effect (${name})`, () => {
     test('is asked about each time while the bank is down, and never again once it is known', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       bank.after = () => Promise.reject(Object.assign(new Error('cut'), { code: 'ECONNRESET' }))
       const first = processOn(its, [bank.pay()])
       const before = await first.execute(call, { ...session, invocationId: 'one' })
@@ -244,7 +305,7 @@ export function describeFindings(name: string, place: () => Place): void {
     })
 
     test('keeps what was told of it, and its chain', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       bank.after = () => Promise.reject(new Error('cut'))
       const executor = processOn(its, [bank.pay()])
       const digests = new Map<string, string | undefined>()
@@ -267,7 +328,7 @@ export function describeFindings(name: string, place: () => Place): void {
     })
 
     test('counts none as unknown while its handler still runs here', async () => {
-      const [its, bank, running] = [place(), new Bank(), deferred()]
+      const [its, bank, running] = [place(), newBank(), deferred()]
       bank.pays = false
       bank.after = () => running.promise
       const executor = await timedOut(its, bank)
@@ -280,7 +341,7 @@ export function describeFindings(name: string, place: () => Place): void {
     })
 
     test('and did not happen is found out by the same call made again', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       bank.pays = false
       bank.after = () => Promise.reject(new Error('cut'))
       const executor = processOn(its, [bank.pay()])
@@ -290,7 +351,7 @@ export function describeFindings(name: string, place: () => Place): void {
     })
 
     test('counts none as unknown while its owner lives elsewhere, and completed as completed', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       bank.pays = false
       await timedOut(its, bank)
       const other = processOn(its, [bank.pay()])
@@ -300,7 +361,7 @@ export function describeFindings(name: string, place: () => Place): void {
     })
 
     test('is asked about by five processes at once, and one finding stands', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       await timedOut(its, bank)
       let count = 0
       bank.says = () => ({ effect: 'completed', result: `the answer ${++count}` })
@@ -313,7 +374,7 @@ export function describeFindings(name: string, place: () => Place): void {
     })
 
     test('gives the handler of the question the values of the application that asks', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       const executor = await timedOut(its, bank)
       const values = { account: 7 } as object
       await executor.execute(call, { ...session, invocationId: 'one', values })
@@ -321,7 +382,7 @@ export function describeFindings(name: string, place: () => Place): void {
     })
 
     test('is asked about within its timeout, and a caller may give up before', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       await timedOut(its, bank)
       bank.says = () => never
       const executor = processOn(its, [bank.pay({ timeout: 30_000 })])
@@ -337,7 +398,7 @@ export function describeFindings(name: string, place: () => Place): void {
     })
 
     test('is listed and pruned with what was found out, as one call', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       await timedOut(its, bank)
       const executor = processOn(its, [bank.pay(), work('other', () => 1)])
       await executor.execute({ name: 'other' }, session)
@@ -359,10 +420,13 @@ export function describeFindings(name: string, place: () => Place): void {
     })
 
     test('is asked about again by recovery, if whoever had found it out died before it was written', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       await timedOut(its, bank)
       const stuck = changed(its.open(), { write: () => () => never })
-      void processOn(its, [bank.pay()], { use: [stuck] }).calls.reconcile('one')
+      processOn(its, [bank.pay()], { use: [stuck] })
+        .calls.reconcile('one')
+        .catch(() => {}) // its journal never answers
+
       await vi.waitFor(async () => expect((await recordIn(its.open(), 'one~reconciled')).state).toBe('PENDING'))
       const next = processOn(its, [bank.pay()])
       bank.says = () => ({ effect: 'unknown' })
@@ -377,17 +441,53 @@ export function describeFindings(name: string, place: () => Place): void {
       expect(bank.asked).toHaveLength(count)
     })
 
+    test.each(moments(3))('is found out once though a process dies %s', async (_, moment) => {
+      const [its, bank] = [place(), newBank()]
+      await timedOut(its, bank)
+      const { mounted, death } = mortal(its.open(), moment)
+      processOn(its, [bank.pay()], { use: [mounted] })
+        .calls.reconcile('one')
+        .catch(() => {}) // its journal never answers
+
+      await death
+      const next = processOn(its, [bank.pay()])
+      await next.calls.recover({ staleAfter: 0 })
+      expect(told(await next.calls.reconcile('one'))).toBe(paid)
+      await requireFoundOnce(its, bank)
+    })
+
+    test.each(moments(2))('is settled once though a process that recovers it dies %s', async (_, moment) => {
+      const [its, bank] = [place(), newBank()]
+      await dying(its, bank)
+      const { mounted, death } = mortal(its.open(), moment)
+      processOn(its, [bank.pay()], { use: [mounted] })
+        .calls.recover({ staleAfter: 0 })
+        .catch(() => {}) // its journal never answers
+
+      await death
+      const next = processOn(its, [bank.pay()])
+      await next.calls.recover({ staleAfter: 0 })
+      expect(told(await next.execute(call, { ...session, invocationId: 'one' }))).toBe(paid)
+      expect(await recordIn(its.open(), 'one')).toMatchObject({ state: 'COMPLETED', effect: 'completed' })
+      expect((await recordIn(its.open(), 'one')).journal?.args).toBe(undefined)
+      expect(await unfinishedIn(its.open())).toEqual([])
+      expect(bank.paid).toEqual(new Map([['one', 5]]))
+    })
+
     test('takes over what another began to write and does not end', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       await timedOut(its, bank)
       const stuck = changed(its.open(), { write: () => () => never })
-      void processOn(its, [bank.pay()], { use: [stuck] }).calls.reconcile('one')
+      processOn(its, [bank.pay()], { use: [stuck] })
+        .calls.reconcile('one')
+        .catch(() => {}) // its journal never answers
+
       await vi.waitFor(async () => expect((await recordIn(its.open(), 'one~reconciled')).state).toBe('PENDING'))
       expect(told(await processOn(its, [bank.pay()]).calls.reconcile('one'))).toBe(paid)
     })
 
     test('says so if the journal fails, and stands as it was', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       await timedOut(its, bank)
       const broken = changed(its.open(), { claim: () => () => Promise.reject(new Error('the disk is full')) })
       const executor = processOn(its, [bank.pay()], { use: [broken] })
@@ -396,7 +496,7 @@ export function describeFindings(name: string, place: () => Place): void {
     })
 
     test('takes no finding for its own that is about an older call of its id', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       const executor = await timedOut(its, bank)
       await executor.calls.reconcile('one')
       const { journal } = its.open()
@@ -415,7 +515,7 @@ export function describeFindings(name: string, place: () => Place): void {
 
   describe(`a call whose effect is known (${name})`, () => {
     test('is asked about by nothing, and keeps no args', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       bank.after = () => 'done'
       const log: string[] = []
       const counted = changed(its.open(), {
@@ -443,7 +543,7 @@ export function describeFindings(name: string, place: () => Place): void {
     })
 
     test('or that has not settled, or is unknown, is refused in words', async () => {
-      const [its, bank] = [place(), new Bank()]
+      const [its, bank] = [place(), newBank()]
       const executor = await dying(its, bank)
       await expect(executor.calls.reconcile('one')).rejects.toMatchObject({ code: 'E_UNAVAILABLE', retryable: true })
       await expect(executor.calls.reconcile('two')).rejects.toMatchObject({ code: 'E_JOURNAL' })
@@ -456,7 +556,7 @@ export function describeFindings(name: string, place: () => Place): void {
   if (name !== 'SQLite') return
 
   test(`no secret is in the file once the effect is known (${name})`, async () => {
-    const [its, bank] = [place(), new Bank()]
+    const [its, bank] = [place(), newBank()]
     const executor = processOn(its, [bank.pay({ secrets: ['/card'] })])
     const args = { amount: 5, card: 'secret-4111-1111' }
     await executor.execute({ name: 'pay', args }, { ...session, invocationId: 'one' })

@@ -1,39 +1,14 @@
-import pg from 'pg'
 import { createExecutor, type ExecutorOptions, type ToolExecutor, type ToolResult, type WaitingCall } from 'toolwright'
-import { postgresJournal } from 'toolwright/journals/postgres'
 import { expect, onTestFinished } from 'vitest'
-import { startPostgres } from '../../servers/postgres.ts'
 import { work } from '../_calls.ts'
+import { databases } from '../_databases.ts'
 import { places, type Place } from '../_journals.ts'
 
-const server = await startPostgres()
-if (typeof server === 'string') console.warn(`The tests of calls that wait in Postgres are skipped: ${server}.`)
-
-let count = 0
-
-/** A schema of its own on the server. */
-function postgres(connectionString: string): Place {
-  const schema = `waiting_${process.pid}_${Date.now().toString(36)}_${count++}`
-  const pool = new pg.Pool({ connectionString })
-  const made = pool.query(`CREATE SCHEMA "${schema}"`)
-  onTestFinished(async () => {
-    await made
-    await pool.query(`DROP SCHEMA "${schema}" CASCADE`)
-    await pool.end()
-  })
-  const own = { query: async (text: string, values?: unknown[]) => (await made, pool.query(text, values)) }
-  return {
-    open: () => {
-      const mounted = postgresJournal(own, { schema })
-      onTestFinished(() => mounted.close?.())
-      return mounted
-    },
-  }
-}
-
 /** Every journal that is at hand, by name. */
-export const everyPlace: readonly (readonly [string, () => Place])[] =
-  typeof server === 'string' ? places : [...places, ['Postgres', () => postgres(server.connectionString)]]
+export const everyPlace: readonly (readonly [string, () => Place])[] = [
+  ...places,
+  ...databases.filter(([name]) => name === 'Postgres'),
+]
 
 /** Two executors on one journal, as of two processes. */
 export interface Pair {

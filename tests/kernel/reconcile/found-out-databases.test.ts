@@ -1,0 +1,4 @@
+import { databases } from '../_databases.ts'
+import { describeFindings } from './_findings.ts'
+
+for (const [name, place] of databases) describeFindings(name, place, 500)

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Page } from 'playwright-core'
+import { argsRepair } from 'toolwright/repairs/args'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildPage } from '../devtools/_page.ts'
 import { startBrowser } from './_browser.ts'
@@ -104,6 +105,30 @@ describe.skipIf(missingBrowser !== undefined)('the page of the inspector', () =>
     expect((await executor.calls.settled(third)).status).toBe('ok')
     expect(ran).toEqual(['1', '3b'])
     expect(faults.filter((fault) => !fault.includes('400'))).toEqual([])
+  })
+
+  test('says that args were repaired, and how', async () => {
+    const { url, call, executor } = await inspected({ use: [journalFile()(), argsRepair()] })
+    const { page, faults } = await open(browser, url)
+    await page.getByText('No calls yet').waitFor()
+    const { callId } = await call('charge_card', '{"cents":"1999",}')
+    await call('get_weather', { city: 'Oslo' })
+    await row(page, 'charge_card').click()
+    const moments = detail(page).locator('.moments.line li')
+    const repaired = moments.filter({ hasText: 'repaired' })
+    await repaired.getByText('trailing-comma · number-from-text cents').waitFor()
+    expect(await repaired.count()).toBe(1)
+    // What is shown is what ran: the args that came are not repeated.
+    const shown = await detail(page).innerText()
+    expect(shown).toMatch(/"?cents"?:? 1999/)
+    expect(shown).not.toContain('"1999"')
+    expect(shown).toContain(callId)
+    expect(await executor.calls.list({})).toHaveLength(2)
+    await picture(page, 'repaired')
+    await row(page, 'get_weather').click()
+    await detail(page).getByText('"NW"').waitFor()
+    expect(await repaired.count()).toBe(0)
+    expect(faults).toEqual([])
   })
 
   test('keeps the call that is chosen while others come, and says what another page has answered', async () => {

@@ -40,6 +40,19 @@ describe.each([
     ])
   })
 
+  test('runs the tool that a bridge names on a worker that has no bridge', async () => {
+    const seen: unknown[] = []
+    const ground = sqliteGround(toolsOf([]), dispatcherOf())
+    const bridges = [tool({ name: 'tool_call', description: 'Calls', type: 'bridge', inputSchema: { type: 'object' } })]
+    const caller = callerOn(ground, {}, [{ tools: () => bridges }])
+    workerOn(ground, {}, [{ policies: [{ name: 'seen', decide: (call) => void seen.push(call.tool.name) }] }])
+    const args = { name: 'charge', args: { i: 1 } }
+    const bridged = await caller.execute({ id: 'c1', name: 'tool_call', args }, { session: 's', invocationId: 'mine' })
+    expect(bridged).toMatchObject({ id: 'c1', status: 'ok', toolName: 'charge', via: 'tool_call' })
+    expect(new Set(seen)).toEqual(new Set(['charge']))
+    expect(await caller.calls.get('mine')).toMatchObject({ name: 'charge', via: 'tool_call', args: { i: 1 } })
+  })
+
   test('gives the value of a result whose content is whole, and the artifact of one that is too large', async () => {
     const parcel = { from: 'Oslo', weights: [1, 2.5], note: null }
     const weigh = tool('weigh', () => parcel)

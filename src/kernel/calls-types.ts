@@ -31,6 +31,8 @@ export interface WaitingQuery {
 /** Which calls, newest first. */
 export interface CallQuery {
   readonly session?: string
+  /** The invocation whose handler made them. */
+  readonly parent?: string
   /** The last snapshot of the page before. */
   readonly before?: Pick<ToolCallSnapshot, 'createdAt' | 'id'>
   /** Default: 50. */

@@ -9,6 +9,7 @@ import { type Observer, requireEventName, type ToolEvent } from './call/events.t
 import type { Shelf } from './result/shelf.ts'
 import { callOf, optionsOf, requireShort, type TakenCall, type ToolCall, type ToolResult } from './call/call.ts'
 import { receive } from './call/context.ts'
+import { callAround, inherited } from './call/parent.ts'
 import { Deadline, timerLength } from './call/deadline.ts'
 import { definitionOf, isToolLike, type ToolDefinition } from './tool/definition.ts'
 import { InvalidConfigurationError, ToolCancelledError } from './errors.ts'
@@ -68,7 +69,7 @@ class Executor implements ToolExecutor {
 
   execute(call: ToolCall, options: CallOptions = {}): Promise<ToolResult> {
     try {
-      return this.#begin(callOf(call), options, newCall)
+      return this.#begin(callOf(call), inherited(options, this.#kernel), newCall)
     } catch (error) {
       return Promise.reject(error) // the options cannot be read
     }
@@ -84,17 +85,17 @@ class Executor implements ToolExecutor {
         'invoke takes a tool and its args, as in executor.invoke(add, { a: 1, b: 2 }). Use execute({ name, args }) for a name.',
       )
     }
-    const { caller = 'user', session = this.session } = optionsOf(options)
+    const { caller = 'user', session = this.session, ...own } = inherited(options, this.#kernel)
     const definition = definitionOf(tool)
     const { name } = definition
-    const own = this.#kernel.registryFor(session).resolve(name)
-    const refusal = own === definition ? undefined : notInvocable(name, own !== undefined)
+    const present = this.#kernel.registryFor(session).resolve(name)
+    const refusal = present === definition ? undefined : notInvocable(name, present !== undefined)
     const call: TakenCall = refusal === undefined ? { name, args } : { name, refusal } // the args may have secrets of that tool
-    return this.#begin(call, { ...options, caller, session }, newCall) as Promise<InvokeResult<Output>>
+    return this.#begin(call, { ...own, caller, session }, newCall) as Promise<InvokeResult<Output>>
   }
 
   async evaluate(call: ToolCall, options: CallOptions = {}): Promise<Evaluation> {
-    const [taken, own] = [callOf(call), { ...options }]
+    const [taken, own] = [callOf(call), { ...inherited(options, this.#kernel) }]
     const { evaluate } = await loadOnDemand()
     const receiveBy = (kernel: Kernel): Received => this.#receive(taken, own, newCall, kernel)
     return evaluate(this.#kernel, receiveBy)
@@ -107,7 +108,7 @@ class Executor implements ToolExecutor {
       )
     }
     const origin: Origin = { slots: new Slots(this.#concurrency), order: new TurnOrder() }
-    const { invocationId, beforeTurn, afterTurn, pruneEphemeral = false, ...rest } = optionsOf(options)
+    const { invocationId, beforeTurn, afterTurn, pruneEphemeral = false, ...rest } = inherited(options, this.#kernel)
     const turn = calls.map((call, index) => {
       const id = invocationId?.(call, index)
       const own = id === undefined ? rest : { ...rest, invocationId: id }
@@ -133,10 +134,8 @@ class Executor implements ToolExecutor {
   }
 
   stream(call: ToolCall, options: CallOptions = {}): AsyncGenerator<ToolEvent, ToolResult, undefined> {
-    return streamEvents(
-      (watcher, signal) => this.#begin(callOf(call), { ...options, signal }, { watcher }),
-      optionsOf(options).signal,
-    )
+    const own = inherited(options, this.#kernel)
+    return streamEvents((watcher, signal) => this.#begin(callOf(call), { ...own, signal }, { watcher }), own.signal)
   }
 
   on(name: string, listener: Observer | (() => void)): () => void {
@@ -237,6 +236,7 @@ class Executor implements ToolExecutor {
       slots: origin.slots,
       order: origin.order,
       watcher: origin.watcher,
+      parent: callAround(options, resumed, this.#kernel),
       resumption: resumed,
       requiresApproval: options.requireApproval,
       receivedAt: performance.now(),
@@ -246,7 +246,7 @@ class Executor implements ToolExecutor {
     const received = receive(reception, kernel, values)
     if (resumed?.reason === 'client') received.effect = 'unknown' // the client may have done its work
     if (resumed?.taken !== undefined) received.effect = resumed.recording?.record.effect ?? 'unknown'
-    const isClosed = this.#closing !== undefined && resumed === undefined // a redeemed call still runs to its end
+    const isClosed = this.#closing !== undefined && (resumed ?? received.parent) === undefined // these still run
     if (isClosed) received.deadline.cancel('The executor is closed.')
     return received
   }

@@ -1,5 +1,5 @@
 import { limited } from '../kernel/call/limited.ts'
-import { findingMark, type ToolResult } from '../kernel/call/call.ts'
+import { findingMark, idOf, type ToolResult } from '../kernel/call/call.ts'
 import type { WaitingCall } from '../kernel/call/wait.ts'
 import type { ToolCallRecord, ToolCallSnapshot } from '../kernel/call/record.ts'
 import {
@@ -89,17 +89,24 @@ export class JournalCalls implements RecorderCalls {
     })
   }
 
-  async list({ session, before, limit = 50 }: CallQuery = {}): Promise<ToolCallSnapshot[]> {
+  async list({ session, parent, before, limit = 50 }: CallQuery = {}): Promise<ToolCallSnapshot[]> {
     requireLimit(limit)
+    const around = parent === undefined ? undefined : (await this.#recorder.read(idOf(parent)))?.record
+    // A call has the session of its parent, and came after it.
+    const place = around === undefined ? { session } : { session: around.session, since: around.createdAt }
+    const isElsewhere = session !== undefined && session !== place.session
+    if (isElsewhere || (parent !== undefined && around === undefined)) return []
     const snapshots: ToolCallSnapshot[] = []
     for (let last = before, isOver = false; !isOver;) {
       const wanted = limit - snapshots.length
       let count = 0
-      for await (const { record } of this.#recorder.list({ session, before: last, limit: wanted })) {
+      for await (const { record } of this.#recorder.list({ session: place.session, before: last, limit: wanted })) {
         count++
         last = record
+        if (record.createdAt < (place.since ?? 0)) return snapshots
         // What was found out about a call is part of that call.
-        if (record.reconciles === undefined) snapshots.push(snapshotOf(record, this.#kernel.inFlight.get(record.id)))
+        if (record.reconciles === undefined && (parent === undefined || record.parent === parent))
+          snapshots.push(snapshotOf(record, this.#kernel.inFlight.get(record.id)))
         if (count >= wanted) break
       }
       isOver = count < wanted || snapshots.length >= limit

@@ -48,6 +48,7 @@ export function fold(record: OpenRecord, event: ToolEvent): void {
     case 'call:received':
       record.input = event.args
       if (event.via !== undefined) record.via = event.via
+      if (event.parent !== undefined) record.parent = event.parent
       if (event.reconciles !== undefined) foldFinding(record, event.reconciles)
       break
     case 'call:repaired':

@@ -25,7 +25,7 @@ export function unlisted(): ApprovalInvalidError {
 
 /** Makes a record of a call in flight, which no journal has. Its args are left out until it is known which are secret. */
 export function recordInFlight(call: Received): ToolCallRecord {
-  const { invocationId, callId, name, session, id, receivedAt, startedAt, attempts, effect, seq } = call
+  const { invocationId, callId, name, session, id, receivedAt, startedAt, attempts, effect, seq, parent } = call
   const { identity, redactor } = stageFields(call)
   const line = (state: ToolCallRecord['state'], time: number): ToolCallAuditEntry => ({
     state,
@@ -36,5 +36,6 @@ export function recordInFlight(call: Received): ToolCallRecord {
   const [{ timestamp: createdAt }, { state, timestamp: updatedAt }] = [auditTrail[0]!, auditTrail.at(-1)!]
   const input = redactor === undefined ? identity && readText(identity.text) : redactor.args()
   const record = { id: invocationId, callId, name, session, input, state, approval: { required: false }, effect }
-  return { ...record, ...(id !== undefined && { toolCallId: id }), createdAt, updatedAt, auditTrail, seq }
+  const others = { ...(id !== undefined && { toolCallId: id }), ...(parent && { parent: parent.invocationId }) }
+  return { ...record, ...others, createdAt, updatedAt, auditTrail, seq }
 }

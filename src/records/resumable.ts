@@ -22,7 +22,7 @@ export async function findResumable(
 
 /** Makes the waiting call of a record. */
 export function resumableCallOf(record: ToolCallRecord, wait: WaitRecord, recording: Recording): ResumableCall {
-  const { id: invocationId, name, session, toolCallId: id, callId, seq, journal, via } = record
+  const { id: invocationId, name, session, toolCallId: id, callId, seq, journal, via, parent } = record
   const { reason, digest, fingerprint, expiresAt, text, isApproved } = wait
   const lease = livingLease(wait)
   return {
@@ -43,6 +43,7 @@ export function resumableCallOf(record: ToolCallRecord, wait: WaitRecord, record
     digest,
     fingerprint,
     expiresAt,
+    parent,
     isApproved: isApproved === true,
     ...(lease && { lease }),
     seq,

@@ -63,6 +63,7 @@ export class UnrecordedCalls implements WaitKeeper, RecorderCalls {
     fold(record, event)
     record.effect = result.effect
     if (result.via !== undefined) record.via = result.via // there was no event that told it
+    if (call.parent !== undefined) record.parent = call.parent.invocationId
     if (call.redactor !== undefined) record.input = call.redactor.args()
     const resumable = resumableOf(call, event.seq + 1, wait)
     this.#results.take(record.id) // of another call with the same id
@@ -129,13 +130,14 @@ export class UnrecordedCalls implements WaitKeeper, RecorderCalls {
     return { call: waitingCall(entry.record, wait, argsToShow), args }
   }
 
-  async list({ session, before, limit = 50 }: CallQuery = {}): Promise<ToolCallSnapshot[]> {
+  async list({ session, parent, before, limit = 50 }: CallQuery = {}): Promise<ToolCallSnapshot[]> {
     requireLimit(limit)
     const listed = new Map<string, Listed>()
     for (const call of this.#kernel.inFlight) listed.set(call.invocationId, { record: recordInFlight(call) })
     for (const entry of this.#entries.values()) listed.set(entry.record.id, entry)
     const page = [...listed.values()]
       .filter(({ record }) => session === undefined || record.session === session)
+      .filter(({ record }) => parent === undefined || record.parent === parent)
       .filter(({ record }) => before === undefined || newestFirst(record, before) > 0)
       .toSorted((one, other) => newestFirst(one.record, other.record))
     return page.slice(0, limit).map((one) => {
@@ -267,7 +269,7 @@ function wholeRecord({ record, wait, call: { caller, principal } }: UnrecordedCa
 }
 
 function resumableOf(received: Received, seq: number, wait: WaitRecord): ResumableCall {
-  const { call, name, callId, invocationId, session, principal, caller } = received
+  const { call, name, callId, invocationId, session, principal, caller, parent } = received
   const { lease: _lease, work: _work, ...rest } = wait
   return {
     ...rest,
@@ -277,6 +279,7 @@ function resumableOf(received: Received, seq: number, wait: WaitRecord): Resumab
     session,
     principal,
     caller,
+    parent: parent?.invocationId,
     isApproved: wait.isApproved === true,
     seq,
     recording: undefined,

@@ -27,7 +27,7 @@ export function waitKeyOf(token: unknown): WaitKey | undefined {
 
 /** Makes the waiting call of a record, as the application sees it. */
 export function waitingCall(record: ToolCallRecord, wait: WaitRecord, args: unknown = record.input): WaitingCall {
-  const { id: invocationId, callId, toolCallId: id, name: toolName, session, approval, createdAt } = record
+  const { id: invocationId, callId, toolCallId: id, name: toolName, session, parent, approval, createdAt } = record
   const { expiresAt, prompt = approval.prompt ?? '', digest } = wait
   const { why, meta } = approval
   const lease = livingLease(wait)
@@ -37,6 +37,7 @@ export function waitingCall(record: ToolCallRecord, wait: WaitRecord, args: unkn
     ...(id !== undefined && { id }),
     toolName,
     session,
+    ...(parent !== undefined && { parent }),
     reason: wait.reason === 'client' ? 'client' : 'approval',
     prompt,
     ...(why !== undefined && { why }),

@@ -107,7 +107,7 @@ export class KeptRecord implements RecordFacts {
   readonly #toolCallId: string | number | undefined
   readonly #editedFrom: string | undefined
   /** What few records have. */
-  readonly #rare: Pick<ToolCallRecord, 'repairedFrom' | 'repairs' | 'via' | 'effectKey'> | undefined
+  readonly #rare: Pick<ToolCallRecord, 'repairedFrom' | 'repairs' | 'via' | 'effectKey' | 'parent'> | undefined
   readonly #input: unknown
   readonly #state: ToolCallState
   readonly #approval: ToolCallRecord['approval'] | undefined
@@ -141,9 +141,10 @@ export class KeptRecord implements RecordFacts {
     this.#session = record.session
     this.#toolCallId = record.toolCallId
     this.#editedFrom = record.editedFrom
-    const { repairedFrom, repairs, via, effectKey } = record
-    const isRare = (repairs ?? via ?? effectKey) !== undefined
-    this.#rare = isRare ? ownJson({ repairedFrom, repairs, via, effectKey } as Partial<ToolCallRecord>) : undefined
+    const { repairedFrom, repairs, via, effectKey, parent } = record
+    const isRare = (repairs ?? via ?? effectKey ?? parent) !== undefined
+    const rare = { repairedFrom, repairs, via, effectKey, parent } as Partial<ToolCallRecord>
+    this.#rare = isRare ? ownJson(rare) : undefined
     this.#input = record.input
     this.#state = record.state
     this.#approval = approval.required ? ownJson(approval) : undefined

@@ -32,6 +32,12 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
   /** The identity of this occurrence, for at-most-once execution. Default: a new one. */
   readonly invocationId?: string | undefined
+  /**
+   * The context of the call whose handler makes this one. Its locks, and those of the calls around it, do not stand in the way of this
+   * call, which has of it by default: principal, caller, values and signal. Its session is always the same. At most 8 calls are within
+   * another. Default: none.
+   */
+  readonly parent?: ToolContext | undefined
   /** Makes a call that is not refused wait for `decide`, even if no policy asks or there is an `approver`. Default: `false`. */
   readonly requireApproval?: boolean | undefined
 }

@@ -16,7 +16,7 @@ export function receive(
 }
 
 /** The context of a call. Each getter reads the present state of the call. */
-class CallContext implements ToolContext {
+export class CallContext implements ToolContext {
   readonly values: ToolValues
   readonly #parcel: Received
   readonly #kernel: EventTargets & { readonly spool: Pick<Spool, 'keepBeside'> }
@@ -29,6 +29,12 @@ class CallContext implements ToolContext {
     this.#parcel = parcel
     this.#kernel = kernel
     this.values = values
+  }
+
+  /** Returns the call of a context that a kernel has made. */
+  static callOf(context: unknown, kernel: EventTargets): Received | undefined {
+    const isOurs = typeof context === 'object' && context !== null && #parcel in context // a proxy has no private field
+    return isOurs && context.#kernel === kernel ? context.#parcel : undefined
   }
 
   get callId(): string {

@@ -107,7 +107,10 @@ export function eventOf<Name extends ToolEventName>(
       : { event, callId, invocationId, id, toolName, session, seq, timestamp: Date.now() }
   if (principal !== undefined) open['principal'] = principal
   if (program !== undefined) open['program'] = program
-  if (call.via !== undefined && event === 'call:received') open['via'] = call.via
+  if (event === 'call:received') {
+    if (call.via !== undefined) open['via'] = call.via
+    if (parcel.parent !== undefined) open['parent'] = parcel.parent.invocationId
+  }
   if (effectKey !== undefined && (event === 'tool:start' || event === 'call:settled'))
     open['effectKey'] = effectKey.digest
   setBody(open, event, own, targets)

@@ -12,6 +12,8 @@ export interface Bodies {
     readonly args: unknown
     /** The bridge that the model called, if its args named the tool. */
     readonly via?: string
+    /** The invocation whose handler makes the call. */
+    readonly parent?: string
     /** The invocation, if these events are about what was found out of it later, and no call came in. */
     readonly reconciles?: string
   }

@@ -46,6 +46,11 @@ function segmentsOf(key: unknown, toolName: string): string {
   return segments
 }
 
+/** Whether one who holds a key holds another too. */
+export function covers({ path, isWrite }: LockKey, other: LockKey): boolean {
+  return (isWrite || !other.isWrite) && (other.path === path || other.path.startsWith(`${path}/`))
+}
+
 /** Returns the keys of a call that touch the same as a key of another. */
 export function overlappingKeys(keys: readonly LockKey[], { path }: LockKey): readonly LockKey[] {
   return keys.filter((own) => own.path === path || own.path.startsWith(`${path}/`) || path.startsWith(`${own.path}/`))

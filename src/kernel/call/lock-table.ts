@@ -1,6 +1,7 @@
 import type { ToolTimeoutError } from '../errors.ts'
 import type { Deadline } from './deadline.ts'
 import type { LockKey } from './lock-keys.ts'
+import { isWithin } from './lock-parents.ts'
 
 /** The part of a call that locks need. */
 export interface LockedCall {
@@ -8,6 +9,12 @@ export interface LockedCall {
   readonly invocationId: string
   readonly session: string
   readonly deadline: Deadline
+  readonly claim: Claim | undefined
+  readonly isRunning: boolean
+  /** Set once the tool is resolved. */
+  readonly tool?: { readonly traits: { readonly concurrent: boolean } } | undefined
+  /** The call whose handler makes this one, and waits for it. */
+  readonly parent?: LockedCall | undefined
 }
 
 // How a claim uses a node: it reads or writes everything below it, or reads or writes something below it.
@@ -133,6 +140,7 @@ export class LockTable {
 
   /** Returns what a claim has to wait for: one that holds, or one that came before and waits too. */
   blockerOf(claim: Claim): ClaimEntry | undefined {
+    if (claim.call.parent !== undefined) return blockerWithin(claim)
     for (const entry of claim.entries) {
       const { first, last } = entry.node
       for (const mode of opposed[entry.mode]!) {
@@ -180,6 +188,26 @@ export class LockTable {
       }
     }
   }
+}
+
+/**
+ * Returns what a claim of a call within another has to wait for: one that holds, unless the call is within it, or one of the same
+ * parent that came before. Others that wait may wait for the parent, so it overtakes them.
+ */
+function blockerWithin(claim: Claim): ClaimEntry | undefined {
+  const { call, place } = claim
+  for (const { node, mode } of claim.entries) {
+    for (const against of opposed[mode]!) {
+      for (let entry = node.first[against + amongHeld]; entry !== undefined; entry = entry.after) {
+        if (entry.claim !== claim && !isWithin(call, entry.claim.call)) return entry
+      }
+      for (let entry = node.first[against + amongWaiting]; entry !== undefined; entry = entry.after) {
+        if (entry.claim.place >= place) break
+        if (entry.claim.call.parent === call.parent) return entry
+      }
+    }
+  }
+  return undefined
 }
 
 /** Returns one that waits and came before: the last of all if all did, else the first. */

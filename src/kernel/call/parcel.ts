@@ -82,6 +82,8 @@ export interface Reception {
   readonly slots?: Slots | undefined
   readonly order?: TurnOrder | undefined
   readonly watcher?: Observer | undefined
+  /** The call whose handler makes this one. */
+  readonly parent?: Received | undefined
   /** What the redeemed token brought, if the call waited for an answer. */
   readonly resumption?: Resumption | undefined
   /** Whether the application wants a person to be asked, whatever the policies say. */
@@ -215,6 +217,7 @@ export class Parcel {
     this.slots = reception.slots
     this.order = reception.order
     this.watcher = reception.watcher
+    this.parent = reception.parent
     this.resumption = reception.resumption
     this.requiresApproval = reception.requiresApproval
     this.receivedAt = reception.receivedAt

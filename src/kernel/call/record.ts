@@ -84,6 +84,8 @@ export interface ToolCallRecord {
   readonly repairs?: readonly RepairStep[]
   /** The SHA-256 of the tool's `effectKey` of the call. */
   readonly effectKey?: string
+  /** The invocation whose handler makes the call. */
+  readonly parent?: string
   /** The invocation about which this record says what became of it. Its own id is that with `~reconciled`. */
   readonly reconciles?: string
   /** The args, with secrets masked. */

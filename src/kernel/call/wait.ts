@@ -29,6 +29,8 @@ export interface ResumableCall extends Pick<WaitRecord, 'reason' | 'digest' | 'f
   readonly session: string
   readonly principal: string | undefined
   readonly caller: Caller
+  /** The invocation whose handler made the call. */
+  readonly parent?: string | undefined
   /** Whether a person approved the call before a client was asked. */
   readonly isApproved: boolean
   /** The client that holds the call now. */
@@ -51,6 +53,8 @@ export interface WaitingCall extends Omit<Question, 'input'> {
   readonly id?: string | number
   readonly toolName: string
   readonly session: string
+  /** The invocation whose handler makes the call. */
+  readonly parent?: string
   readonly reason: Exclude<WaitReason, 'worker'>
   /** The args, with secrets masked. */
   readonly args: unknown

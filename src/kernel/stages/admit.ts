@@ -1,5 +1,6 @@
 import { untilFree } from '../call/blocked.ts'
 import { lockKeysOf, type LockKey } from '../call/lock-keys.ts'
+import { requireNoMore } from '../call/lock-parents.ts'
 import { type Admitted, type Confirmed, stamp } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
 import { downstream } from '../outcome/failure.ts'
@@ -41,7 +42,9 @@ function lineUp(confirmed: Confirmed, kernel: Kernel): Admitted | Promise<Admitt
 /** Asks for the locks of a call, and lets the later calls of its turn ask. */
 function enter(confirmed: Confirmed, kernel: Kernel): Admitted | Promise<Admitted> {
   const isInSession = !asksClient(confirmed, kernel) || !confirmed.tool.traits.concurrent
-  const waiting = kernel.locks.enter(confirmed, conflictsOf(confirmed), isInSession)
+  const keys = conflictsOf(confirmed)
+  if (confirmed.parent !== undefined) requireNoMore(confirmed, keys, isInSession && !confirmed.tool.traits.concurrent)
+  const waiting = kernel.locks.enter(confirmed, keys, isInSession)
   confirmed.order?.pass(confirmed)
   if (waiting === undefined) return takeSlot(confirmed, kernel)
   const blocker = kernel.locks.blockerOf(confirmed)

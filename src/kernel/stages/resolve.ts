@@ -1,5 +1,6 @@
 import { beyondBridge } from '../call/bridge.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
+import { requireShallow } from '../call/parent.ts'
 import { type Received, type Resolved, stamp, type Writable } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
 import { notFound } from '../outcome/not-found.ts'
@@ -9,6 +10,7 @@ import { isVisible, type ToolRegistry } from '../tool/registry.ts'
 export function resolve(received: Received, kernel: Kernel): Resolved {
   received.deadline.check()
   if (received.call.refusal !== undefined) throw received.call.refusal
+  if (received.parent !== undefined) requireShallow(received)
   const registry = kernel.registryFor(received.session)
   const tool = calledTool(received, registry, kernel)
   const isSeen = tool !== undefined && isVisible(tool, received.caller)

@@ -19,12 +19,17 @@ export class NameQueue {
     for (const name of names) this.#last.set(name, last)
     const forget = (): void => names.forEach((name) => this.#last.get(name) === last && this.#last.delete(name))
     void last.then(forget)
-    const leave = (): void => end()
+    const { promise: aborted, reject } = Promise.withResolvers<never>()
+    aborted.catch(() => {}) // it may come when nothing waits any more
+    const leave = (): void => {
+      end()
+      reject(signal?.reason)
+    }
     signal?.addEventListener('abort', leave, { once: true })
     try {
-      await Promise.race([before, ended])
+      await Promise.race([before, aborted])
       signal?.throwIfAborted()
-      return await work()
+      return await Promise.race([work(), aborted]) // so that the call's locks are free too
     } finally {
       signal?.removeEventListener('abort', leave)
       end()

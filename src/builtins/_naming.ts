@@ -1,5 +1,6 @@
 import type { ToolContext, ToolOptions } from '../index.ts'
 import { checkOptions, optionsError, type OptionCheck, type ToolHooks, type Validated } from '../extension.ts'
+import { fileConflicts, type FilePlace } from './_file-conflicts.ts'
 import type { Outside } from './_outside.ts'
 
 /** What every factory of tools takes. */
@@ -17,15 +18,24 @@ type Paths<Input> = readonly [of: (input: Input) => readonly string[], write: bo
 export type ToolMaking = <Input>(
   name: string,
   paths?: Paths<Input>,
-) => Pick<ToolOptions<unknown>, 'name' | 'inlineLimit' | 'hooks' | 'middleware'>
+) => Pick<ToolOptions<unknown>, 'name' | 'inlineLimit' | 'hooks' | 'middleware' | 'conflicts'>
 
-/** @param outside Asks for access to paths outside the workspace. Default: they are refused. */
-export function making(prefix: string, outside?: Outside): ToolMaking {
+/**
+ * @param place The files that the paths name. Default: the tools have no paths.
+ * @param outside Asks for access to paths outside the workspace. Default: they are refused.
+ */
+export function making(prefix: string, place?: FilePlace, outside?: Outside): ToolMaking {
   return (name, paths) => ({
     name: `${prefix}${name}`,
     inlineLimit: Infinity, // what the tools give is cut already
+    ...(place !== undefined && paths !== undefined && touching(place, paths)),
     ...(outside !== undefined && paths !== undefined && asking(outside, paths)),
   })
+}
+
+function touching(place: FilePlace, [of, write]: Paths<never>): Pick<ToolOptions<unknown>, 'conflicts'> {
+  const mode = write ? 'write' : 'read'
+  return { conflicts: (input) => fileConflicts(place, of(input as never), mode) }
 }
 
 function asking(outside: Outside, [of, write]: Paths<never>): Pick<ToolOptions<unknown>, 'hooks' | 'middleware'> {

@@ -1,4 +1,5 @@
 import { tool, type Tool, type ToolContext } from '../index.ts'
+import { fileConflicts } from './_file-conflicts.ts'
 import type { ToolMaking } from './_naming.ts'
 import type { Sessions } from './_sessions.ts'
 import { OutputSpooling } from './_spooling.ts'
@@ -57,6 +58,8 @@ export function commandTools(work: ShellWork, making: ToolMaking): Tool[] {
       traits: { openWorld: true, destructive: true },
       timeout: ownTimeout,
       requiresConfirmation: work.requiresConfirmation,
+      // A command may touch any file. One in the background goes on after its call.
+      conflicts: ({ background }) => (background === true ? [] : fileConflicts(work.sandbox, ['.'], 'write')),
       handler: (input, context) =>
         input.background === true ? launch(work, input, context) : runShell(work, input, context),
     }),

@@ -78,7 +78,7 @@ export function workspaceTools(sandbox: Sandbox, options: WorkspaceToolsOptions 
     filesFor: (path: string, context: ToolContext) => asking?.filesFor(path, context) ?? sandbox,
     freshness: ({ session }: ToolContext) => marks.of(session),
   }
-  const make = making(prefix, asking)
+  const make = making(prefix, sandbox, asking)
   const all = [...fileTools(work, make), ...searchTools(sandbox, work.filesFor, make)]
   return extension(
     all.filter(({ name }) => isWanted(name)),

@@ -78,6 +78,7 @@ const filesByReason: Readonly<Record<string, readonly string[]>> = {
     'tests/imports/documents.test.ts',
     'tests/imports/oracle.test.ts',
   ],
+  'ten thousand schedules of calls that clash': ['tests/kernel/lock-schedules-heavy.test.ts'],
   'large files': ['tests/stores/file.test.ts'],
   'the same suite over three databases': ['tests/journals/sql.test.ts'],
 }

@@ -42,6 +42,46 @@ describe('the calls of a turn that may touch the same thing', () => {
     expect(log).toEqual(['write', 'write ends', 'review', 'review ends'])
   })
 
+  test('run in the order of the calls, however long the schema of one takes', async () => {
+    const log: string[] = []
+    const taking = (milliseconds: number): object => ({
+      '~standard': {
+        version: 1,
+        vendor: 'own',
+        validate: (value: unknown) => pause(milliseconds).then(() => ({ value })),
+      },
+    })
+    const tools = ['write', 'review'].map((name, index) =>
+      work(name, () => void log.push(name), {
+        inputSchema: taking(20 - 20 * index),
+        jsonSchema: {},
+        conflicts: () => ['file:/a'],
+      }),
+    )
+    await soon(createExecutor({ tools }).executeToolCalls([{ name: 'write' }, { name: 'review' }]))
+    expect(log).toEqual(['write', 'review'])
+  })
+
+  test('end in two turns that cross: each begins with what the other ends with, and has one slot', async () => {
+    const log: string[] = []
+    const t = work(
+      't',
+      async ({ key }: { key: string }) => {
+        log.push(key)
+        await pause(1)
+      },
+      { conflicts: ({ key }: { key: string }) => [key] },
+    )
+    const executor = createExecutor({ tools: [t], concurrency: 1, use: [{ policies: [slow] }], waitTimeout: 20_000 })
+    const turns = [
+      ['a', 'b', 'a'],
+      ['b', 'a', 'b'],
+    ].map((keys, index) => keys.map((key, place) => ({ name: 't', args: { key, delay: (index + place) % 3 } })))
+    const results = await soon(Promise.all(turns.map((calls) => executor.executeToolCalls(calls))), 10_000)
+    expect(results.flat().map(outcome)).toEqual(Array.from({ length: 6 }, () => 'ok completed'))
+    expect(log.toSorted()).toEqual(['a', 'a', 'a', 'b', 'b', 'b'])
+  })
+
   test('run in the order of the calls behind a tool that runs alone, and before it', async () => {
     const { tools, log } = noting()
     const executor = createExecutor({ tools, use: [{ policies: [slow] }], concurrency: 9 })

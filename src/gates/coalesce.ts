@@ -27,7 +27,7 @@ export interface CoalesceOptions {
  * `callId`. The first one's effect is `completed`, that of the others `none`; a failure is that of all. If the first caller
  * gives up while others wait, its result is `cancelled` and `unknown`, and the work goes on until the last gives up.
  *
- * A call of a client and one that was resumed join no other.
+ * A call of a client and one that was resumed join no other. A call with a `parent` joins only those of the same.
  *
  * @param options Which tools, and what else makes calls equal.
  * @throws `E_INVALID_CONFIGURATION` if an option is invalid or unknown.
@@ -52,7 +52,10 @@ export function coalesce(options: CoalesceOptions = {}): Required<Pick<Extension
     ofExecutors.set(calls, flights)
     const own = flightKeyOf(call, key?.(call))
     const flight = flights.get(call.tool, own)
-    return flight === undefined ? flights.begin(call, own) : followFlight(call, own, flights)
+    if (flight === undefined) return flights.begin(call, own)
+    // An equal call elsewhere may wait for the one within which this one is made.
+    if (call.parent !== undefined && call.parent !== flight.leader.parent) return undefined
+    return followFlight(call, own, flights)
   }
   return { gates: [{ name: 'coalesce', enter }] }
 }

@@ -1,4 +1,4 @@
-import { createExecutor, tool, type Extension, type Tool, type ToolResult } from 'toolwright'
+import { createExecutor, tool, type Extension, type Tool, type ToolExecutor, type ToolResult } from 'toolwright'
 import { ToolDeniedError, ToolFailure } from 'toolwright/errors'
 import type { Gate } from 'toolwright/extension'
 import { coalesce } from 'toolwright/gates/coalesce'
@@ -27,6 +27,22 @@ function counting(options: object = once): {
 const use = [coalesce()]
 
 describe('equal calls at the same time', () => {
+  test('do not wait for each other if one is made within the other', async () => {
+    let runs = 0
+    const again = work(
+      'again',
+      async (_input: object, context) => {
+        if (runs++ > 0) return 'inner'
+        const calls = [1, 2, 3].map(() => executor.execute({ name: 'again' }, { parent: context }))
+        return (await Promise.all(calls)).map(text)
+      },
+      once,
+    )
+    const executor: ToolExecutor = createExecutor({ tools: [again], use, timeout: 10_000 })
+    const { value } = await soon(executor.execute({ name: 'again' }))
+    expect([value, runs]).toEqual([['inner', 'inner', 'inner'], 4])
+  })
+
   test('run once: the effect is the first one’s, and all get its result with ids of their own', async () => {
     const { tool: pay, runs, door } = counting()
     const executor = createExecutor({ tools: [pay], use: [memoryJournal(), ...use] })

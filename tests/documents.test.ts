@@ -285,7 +285,7 @@ describe('the public names', () => {
       'src/{index,errors,extension}.ts',
       'src/records/index.ts',
       'src/formats/kit/index.ts',
-      'src/{artifacts,builtins,client,conformance,devtools,distributed,formats,frameworks,imports,journals,mcp,middleware,observers,policies,react,stores,testing}/*.ts',
+      'src/{artifacts,builtins,client,conformance,devtools,discovery,distributed,formats,frameworks,gates,imports,journals,mcp,middleware,observers,policies,react,repairs,stores,testing}/*.ts',
       'validators/*.ts',
     ],
     { cwd: root, ignore: '**/_*' },

@@ -206,7 +206,7 @@ describe('a definition', () => {
   })
 
   test('has names for its types and intents', () => {
-    expect(Object.values(ToolExecutionType)).toEqual(['server', 'client', 'provider', 'mcp', 'output'])
+    expect(Object.values(ToolExecutionType)).toEqual(['server', 'client', 'provider', 'mcp', 'output', 'bridge'])
     expect(Object.values(ToolIntent)).toEqual(['compute', 'action', 'render'])
   })
 

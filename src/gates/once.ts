@@ -5,7 +5,7 @@
  * @module
  */
 import type { Extension } from '../index.ts'
-import { checkOptions, numberFrom, oneOf, type Gate, type OptionCheck } from '../extension.ts'
+import { checkOptions, numberFrom, oneOf, type Confirmed, type Gate, type OptionCheck } from '../extension.ts'
 import { Attempt, type Repeat } from './_attempt.ts'
 import { DoneEffects } from './_done.ts'
 
@@ -67,7 +67,7 @@ export function once(options: OnceOptions = {}): Required<Pick<Extension, 'gates
   const done = new DoneEffects(window, mostEffectKeys)
   const enter: Gate['enter'] = (call, _context, calls) => {
     const { effectKey, caller, session, principal, name } = call
-    if (effectKey === undefined) return undefined
+    if (effectKey === undefined || isWithinSame(call)) return undefined
     const isWithheld = callers.includes(typeof caller === 'string' ? caller : 'app')
     const place = scope === 'principal' && principal !== undefined ? ['principal', principal] : ['session', session]
     const where = JSON.stringify([...place, name])
@@ -75,4 +75,13 @@ export function once(options: OnceOptions = {}): Required<Pick<Extension, 'gates
     return new Attempt(call, calls, effect, done, window, isWithheld ? repeat : undefined).enter()
   }
   return { gates: [{ name: 'once', enter }] }
+}
+
+/** Whether a call is made within one that does the same thing. It is part of that, and would wait for it. */
+function isWithinSame({ parent, name, effectKey }: Confirmed): boolean {
+  for (let around = parent; around !== undefined; around = around.parent) {
+    const outer = around as Confirmed // its handler runs, so it was confirmed
+    if (outer.name === name && outer.effectKey?.digest === effectKey?.digest) return true
+  }
+  return false
 }

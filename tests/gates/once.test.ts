@@ -171,6 +171,15 @@ describe.each(places)('a thing that is asked for again, %s,', (_, journal) => {
     expect(done).toHaveLength(1)
   })
 
+  test('is part of the call within which it is made again', async () => {
+    let runs = 0
+    const handler: Parameters<typeof work>[1] = async (_input, context) =>
+      runs++ > 0 ? 'inner' : text(await executor.execute(call(1, 'inside'), { parent: context }))
+    const executor = executorWith(work('refund', handler, { effectKey: orderOf }), once())
+    expect(text(await soon(executor.execute(call(1))))).toBe('inner')
+    expect([outcome(await executor.execute(call(1, 'again'))), runs]).toEqual(['ok none skipped', 2])
+  })
+
   test('does not keep a call waiting that gives up', async () => {
     const door = deferred<string>()
     const tool = work('refund', () => door.promise, { effectKey: orderOf })

@@ -32,7 +32,14 @@ import { z } from 'zod'
 const root = join(import.meta.dirname, '..', '..')
 
 it('NEW-01 the execution types and the intents have names at run time besides their literals', () => {
-  const types = { SERVER: 'server', CLIENT: 'client', PROVIDER: 'provider', MCP: 'mcp', OUTPUT: 'output', BRIDGE: 'bridge' }
+  const types = {
+    SERVER: 'server',
+    CLIENT: 'client',
+    PROVIDER: 'provider',
+    MCP: 'mcp',
+    OUTPUT: 'output',
+    BRIDGE: 'bridge',
+  }
   expect(ToolExecutionType).toEqual(types)
   expect(ToolIntent).toEqual({ COMPUTE: 'compute', ACTION: 'action', RENDER: 'render' })
   const chart = tool({

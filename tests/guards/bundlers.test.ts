@@ -43,13 +43,13 @@ globalThis.outcome = executor.executeToolCalls(format.calls({ role: 'assistant',
 }
 
 /** The most that each program may load at once, in bytes, compressed. Lower them with what there is. */
-const limits = { id: 4_150, tool: 8_000, app: 46_150, full: 72_600 }
+const limits = { id: 4_150, tool: 8_000, app: 47_050, full: 75_750 }
 /** What some bundlers load beyond that. bun keeps functions of a chunk that only its other users need. */
 const larger: Readonly<Record<string, Partial<typeof limits>>> = {
-  esbuild: { full: 73_600 },
-  bun: { app: 48_250, full: 76_200 },
-  webpack: { app: 47_400 },
-  rspack: { tool: 8_200, app: 47_350, full: 73_600 },
+  esbuild: { full: 76_750 },
+  bun: { app: 49_250, full: 79_650 },
+  webpack: { app: 48_300 },
+  rspack: { tool: 8_200, app: 48_250, full: 75_650 },
 }
 
 describe('programs that use the packed package are small in', () => {

@@ -5,7 +5,7 @@ import { limited } from './call/limited.ts'
 import { earlierCalls } from './calls.ts'
 import { InFlight } from './call/in-flight.ts'
 import { Locks } from './call/locks.ts'
-import type { Writable } from './call/parcel.ts'
+import type { Confirmed, Writable } from './call/parcel.ts'
 import type { EarlierCalls, Extension, Runner } from './ports.ts'
 import type { Observer } from './call/events.ts'
 import type { WaitKeeper } from './recorder.ts'
@@ -129,6 +129,9 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     approver,
     middleware,
     gates,
+    passGates: (call) =>
+      kernel.gatekeeper === undefined ? loadGates(call, kernel) : kernel.gatekeeper.passGates(call, kernel),
+    gatekeeper: undefined,
     earlierCalls: {} as EarlierCalls,
     runners,
     approve: async (call, ask, context) => {
@@ -174,6 +177,12 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
 /** Loads what most programs never need. */
 export function loadOnDemand(): Promise<typeof import('#on-demand')> {
   return whenLoaded(import('#on-demand'))
+}
+
+async function loadGates(call: Confirmed, kernel: Writable<Kernel>): Promise<void> {
+  const gatekeeper = await call.deadline.outside(loadOnDemand())
+  kernel.gatekeeper = gatekeeper
+  return gatekeeper.passGates(call, kernel)
 }
 
 async function loadUnrecorded(kernel: Writable<Kernel>): Promise<WaitKeeper> {

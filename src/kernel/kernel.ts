@@ -1,6 +1,6 @@
 import type { InFlight } from './call/in-flight.ts'
 import type { Locks } from './call/locks.ts'
-import type { Checked, Identified, Received, Resolved } from './call/parcel.ts'
+import type { Checked, Confirmed, Identified, Received, Resolved } from './call/parcel.ts'
 import type { ArtifactStore, SpoolSource, StoredArtifact } from './result/store.ts'
 import type { Extension, Policy } from './ports.ts'
 import type { Observer } from './call/events.ts'
@@ -65,6 +65,10 @@ export interface Kernel extends RecordsContext, RunContext, ElsewhereContext, Ga
   readonly inlineLimit: number
   /** Decides which calls run at the same time. */
   readonly locks: Locks
+  /** Lets a call through the gates. The first that comes to one loads what asks them. */
+  passGates(call: Confirmed): void | Promise<void>
+  /** What asks the gates, once it is loaded. */
+  readonly gatekeeper: Pick<typeof import('#on-demand'), 'passGates' | 'leaveGates'> | undefined
   readonly recorder: Recorder | undefined
   /** Returns what keeps waiting calls. Without a journal, the first call that waits loads it. */
   waits(): WaitKeeper | Promise<WaitKeeper>

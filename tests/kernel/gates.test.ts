@@ -51,8 +51,9 @@ describe('a gate', () => {
       let turns = 0
       const ran: string[] = []
       const executor = createExecutor({ tools: [work('pay', () => void ran.push('pay'))], use })
+      await executor.execute({ name: 'pay', args: {} }) // the first loads what asks gates
       void executor.execute({ name: 'pay', args: {} })
-      for (; ran.length === 0; turns++) await Promise.resolve()
+      for (; ran.length === 1; turns++) await Promise.resolve()
       return turns
     }
     const leave = (): void => {}

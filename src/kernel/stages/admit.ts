@@ -5,7 +5,6 @@ import { type Admitted, type Confirmed, stamp } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
 import { downstream } from '../outcome/failure.ts'
 import { noteEffectKey } from '../run/effect-key.ts'
-import { passGates } from '../run/gates.ts'
 import { asksClient, runsNothing } from '../run/handler.ts'
 import { ToolDownstreamError } from '../errors.ts'
 
@@ -18,7 +17,7 @@ export function admit(confirmed: Confirmed, kernel: Kernel): Admitted | Promise<
   const handedOver = kernel.elsewhere?.handOver(confirmed)
   if (handedOver !== undefined) return handedOver
   noteEffectKey(confirmed)
-  const passing = kernel.gates.length === 0 ? undefined : passGates(confirmed, kernel)
+  const passing = kernel.gates.length === 0 ? undefined : kernel.passGates(confirmed)
   return passing === undefined ? lineUp(confirmed, kernel) : goOn(passing, lineUp, confirmed, kernel)
 }
 

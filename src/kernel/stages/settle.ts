@@ -5,7 +5,6 @@ import { failed, success } from '../outcome/result.ts'
 import type { Received, Spooled } from '../call/parcel.ts'
 import { Wait } from '../call/wait.ts'
 import type { Kernel } from '../kernel.ts'
-import { leaveGates } from '../run/gates.ts'
 import { publishOutcome, publishWait } from '../outcome/publish.ts'
 import { isThenable } from '../json/thenable.ts'
 
@@ -58,7 +57,7 @@ function leave(received: Received, kernel: Kernel, end: ToolResult | (() => Resu
 
 function depart(received: Received, kernel: Kernel, result: ToolResult): ToolResult {
   kernel.inFlight.leave(received, result)
-  if (received.entries !== undefined) leaveGates(received, kernel, result)
+  if (received.entries !== undefined) kernel.gatekeeper?.leaveGates(received, kernel, result)
   return result
 }
 

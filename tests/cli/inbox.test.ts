@@ -212,7 +212,7 @@ describe.concurrent('a journal', { timeout }, () => {
         const path = place('other.db')
         const database = new DatabaseSync(path)
         database.exec('CREATE TABLE calls (name TEXT)')
-        database.exec('PRAGMA user_version = 7')
+        database.exec('PRAGMA user_version = 1000')
         database.close()
         return path
       },

@@ -1,4 +1,4 @@
-// Ranks tools by the words of a query: BM25 over fields with fieldWeights, and no package for it.
+// Ranks tools by the words of a query: BM25 over fields that have weights, and no package for it.
 import type { ToolDefinition } from '../index.ts'
 import { wordCount, wordNumber, type ToolWords, type Vocabulary } from './_vocabulary.ts'
 import { kinOf, readQuery } from './_words.ts'

@@ -11,8 +11,8 @@ import type { JsonSchema, JsonSchemaObject } from '../schema/standard.ts'
 
 /**
  * Who runs a tool: `server` and `mcp` run the handler here; others run elsewhere. The args of an `output` tool are the model's
- * answer: nothing runs. Those of a `bridge`
- * are `{ name, args }`: another tool, which is called in its place. Applications add types by declaration merging.
+ * answer: nothing runs. Those of a `bridge` are `{ name, args }`: another tool, which is called in its place. Applications add types
+ * by declaration merging.
  */
 export interface ToolTypes {
   client: true

@@ -10,7 +10,7 @@ import { errorLine } from './_text.ts'
 /** How many answers of a call were failures. A call that is made again after an answer is another one for its server. */
 const answeredFailures = new WeakMap<ToolContext, number>()
 
-/** Remembers that a server has answeredFailures a call with a failure. */
+/** Remembers that a server has answered a call with a failure. */
 export function noteFailure(context: ToolContext): void {
   answeredFailures.set(context, (answeredFailures.get(context) ?? 0) + 1)
 }

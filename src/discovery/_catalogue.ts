@@ -50,21 +50,33 @@ export function groupsOf(
   report: (error: unknown) => void,
 ): (tool: ToolDefinition) => string | undefined {
   const cache = new WeakMap<ToolDefinition, { readonly group: string | undefined }>()
-  let hasFailed = false
-  const read = (tool: ToolDefinition): string | undefined => {
-    try {
-      const group: unknown = groupOf(tool)
-      return typeof group === 'string' && group !== '' ? toldLine(group, longestGroup) : undefined
-    } catch (error) {
-      if (!hasFailed) report(error)
-      hasFailed = true
-      return undefined
-    }
+  const groupText = (tool: ToolDefinition): string | undefined => {
+    const group: unknown = groupOf(tool)
+    return typeof group === 'string' && group !== '' ? toldLine(group, longestGroup) : undefined
   }
+  const read = reportedOnce(groupText, undefined, report)
   return (tool) => {
     let entry = cache.get(tool)
     if (entry === undefined) cache.set(tool, (entry = { group: read(tool) }))
     return entry.group
+  }
+}
+
+/** Makes a function that is asked of every tool answer something else if it throws, which is reported once. */
+export function reportedOnce<Answer>(
+  ask: (tool: ToolDefinition) => Answer,
+  otherwise: Answer,
+  report: (error: unknown) => void,
+): (tool: ToolDefinition) => Answer {
+  let hasFailed = false
+  return (tool) => {
+    try {
+      return ask(tool)
+    } catch (error) {
+      if (!hasFailed) report(error)
+      hasFailed = true
+      return otherwise
+    }
   }
 }
 

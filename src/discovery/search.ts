@@ -7,7 +7,7 @@
 import { tool, ToolFailure, type Caller, type Extension, type Shelf, type Tool, type ToolDefinition } from '../index.ts'
 import { checkOptions, functionOption, integerFrom, optionsError, reporterOf, timerOption } from '../extension.ts'
 import { searchAnswer, type SearchRequest } from './_answer.ts'
-import { catalogues, groupsOf, SessionCatalogues } from './_catalogue.ts'
+import { catalogues, groupsOf, reportedOnce, SessionCatalogues } from './_catalogue.ts'
 import { guarded } from './_guarded.ts'
 import { defaultGroup, words, type ToolRanker } from './_rankers.ts'
 
@@ -103,7 +103,9 @@ export function toolSearch(options: ToolSearchOptions = {}): Extension & Require
   const groupOf = groupsOf(options.group ?? defaultGroup, report)
   const namesAlways = new Set(typeof always === 'function' ? [] : always)
   const isAlways =
-    typeof always === 'function' ? reported(always, report) : ({ name }: ToolDefinition) => namesAlways.has(name)
+    typeof always === 'function'
+      ? reportedOnce((each) => always(each) === true, false, report)
+      : ({ name }: ToolDefinition) => namesAlways.has(name)
   const own: OwnNames = { search: names.search ?? 'tool_search', call: names.call ?? 'tool_call' }
   if (own.search === own.call) throw optionsError('toolSearch', 'takes two different names as `names`')
   const byWords = words({ group: groupOf })
@@ -170,23 +172,6 @@ function searchDescription({ call }: OwnNames, groups: Readonly<Record<string, s
   const named = Object.entries(groups).map(([group, purpose]) => `\n- ${group}: ${purpose}`)
   const ofGroups = named.length === 0 ? '' : `\nGroups:${named.join('')}`
   return `Finds tools by what they do, and returns their names with a line each. Ask with detail "schema", or by names, for the args of the tools that you will call. Call them with ${call}.${ofGroups}`
-}
-
-/** Makes a function of the application answer `false` if it throws, which is reported once. */
-function reported(
-  always: (tool: ToolDefinition) => boolean,
-  report: (error: unknown) => void,
-): (tool: ToolDefinition) => boolean {
-  let hasFailed = false
-  return (each) => {
-    try {
-      return always(each) === true
-    } catch (error) {
-      if (!hasFailed) report(error) // it is asked of every tool, for every list
-      hasFailed = true
-      return false
-    }
-  }
 }
 
 function isRanker(value: unknown): boolean {

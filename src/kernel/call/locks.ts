@@ -1,9 +1,9 @@
 import { unref } from '#clock'
 import { ToolTimeoutError } from '../errors.ts'
 import { timerLength } from './deadline.ts'
-import type { Blocker } from './blocker.ts'
+import { describeCall, later, notStarted, type Blocker } from './blocker.ts'
 import { overlappingKeys, type LockKey } from './lock-keys.ts'
-import { Claim, LockTable, type ClaimEntry, type LockedCall } from './lock-table.ts'
+import { Claim, LockTable, type ClaimEntry } from './lock-table.ts'
 import type { Confirmed, Received } from './parcel.ts'
 
 /** How long work may outlive its call before other calls stop waiting for it, in milliseconds. */
@@ -185,11 +185,13 @@ export class Locks {
   }
 
   #refusal(claim: Claim): ToolTimeoutError {
-    const start = `The call was not started within ${this.#waitTimeout.toLocaleString('en')} ms`
     const who = describeHolder(claim)
     const [key] = claim.blocker?.key ? overlappingKeys(claim.keys, claim.blocker.key) : []
-    if (key !== undefined) return later(`${start}: it waited for ${JSON.stringify(key.name)}, behind ${who}.`)
-    return later(`${start}: in its session ${who} runs, and one of the two tools runs beside no other.`)
+    const why =
+      key === undefined
+        ? `in its session ${who} runs, and one of the two tools runs beside no other.`
+        : `it waited for ${JSON.stringify(key.name)}, behind ${who}.`
+    return notStarted(this.#waitTimeout, why)
   }
 }
 
@@ -220,12 +222,4 @@ function movedLast({ movedAt, blocker }: Claim): number {
     last = Math.max(last, entry.claim.movedAt)
   }
   return last
-}
-
-function later(words: string): ToolTimeoutError {
-  return new ToolTimeoutError(words, { retryable: true, recommendations: ['Call the tool again later.'] })
-}
-
-function describeCall({ name, invocationId }: LockedCall): string {
-  return `tool ${JSON.stringify(name)} (invocation ${JSON.stringify(invocationId)})`
 }

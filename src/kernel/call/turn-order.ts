@@ -1,4 +1,4 @@
-import { ToolTimeoutError } from '../errors.ts'
+import { describeCall, notStarted } from './blocker.ts'
 import { timerLength } from './deadline.ts'
 
 /** The part of a call that the order of its turn needs. */
@@ -64,10 +64,8 @@ export class TurnOrder {
       this.#waiting = (this.#waiting ?? new Set()).add(place)
       if (milliseconds === 0 || milliseconds === Infinity) return
       timer = setTimeout(() => {
-        const { name, invocationId } = this.before(call) ?? call
-        const who = `tool ${JSON.stringify(name)} (invocation ${JSON.stringify(invocationId)})`
-        const words = `The call was not started within ${milliseconds.toLocaleString('en')} ms: it waited for ${who}, an earlier call of the same turn that is not ready.`
-        reject(new ToolTimeoutError(words, { retryable: true, recommendations: ['Call the tool again later.'] }))
+        const who = describeCall(this.before(call) ?? call)
+        reject(notStarted(milliseconds, `it waited for ${who}, an earlier call of the same turn that is not ready.`))
       }, timerLength(milliseconds))
     })
   }

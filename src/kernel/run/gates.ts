@@ -1,12 +1,14 @@
 import { untilFree } from '../call/blocked.ts'
+import { notStarted } from '../call/blocker.ts'
 import type { KnownOutcome, ToolResult } from '../call/call.ts'
 import { timerLength } from '../call/deadline.ts'
-import { type Confirmed, type GateEntry, type Received, stamp, type Verdict } from '../call/parcel.ts'
-import { isToolError, ToolDeniedError, ToolTimeoutError } from '../errors.ts'
+import type { Confirmed, GateEntry, Received, Verdict } from '../call/parcel.ts'
+import { isToolError, ToolDeniedError } from '../errors.ts'
 import type { GatesContext } from '../executor-context.ts'
 import { isThenable, unawaited } from '../json/thenable.ts'
 import { Known } from '../outcome/known.ts'
 import type { Gate } from '../ports.ts'
+import { approved } from './approved.ts'
 import { readAnswer } from './policies.ts'
 
 /**
@@ -32,7 +34,7 @@ function passFrom(confirmed: Confirmed, kernel: GatesContext, from: number): voi
 }
 
 async function passRest(
-  passing: Promise<void>,
+  passing: Promise<unknown>,
   confirmed: Confirmed,
   kernel: GatesContext,
   from: number,
@@ -41,7 +43,7 @@ async function passRest(
   await passFrom(confirmed, kernel, from)
 }
 
-function passGate(gate: Gate, confirmed: Confirmed, kernel: GatesContext): void | Promise<void> {
+function passGate(gate: Gate, confirmed: Confirmed, kernel: GatesContext): void | Promise<unknown> {
   confirmed.deadline.check()
   let answer: unknown
   let entry: ReadEntry | undefined
@@ -81,10 +83,8 @@ function limitWait(
   { waitTimeout }: GatesContext,
 ): ReturnType<typeof setTimeout> | undefined {
   if (waitTimeout === 0 || waitTimeout === Infinity) return undefined
-  const words = `The call was not started within ${waitTimeout.toLocaleString('en')} ms: it waited at the gate ${JSON.stringify(name)}.`
   return setTimeout(() => {
-    const recommendations = ['Call the tool again later.']
-    deadline.cancel(new ToolTimeoutError(words, { retryable: true, recommendations }))
+    deadline.cancel(notStarted(waitTimeout, `it waited at the gate ${JSON.stringify(name)}.`))
   }, timerLength(waitTimeout))
 }
 
@@ -108,22 +108,15 @@ function readGateAnswer(answer: unknown, confirmed: Confirmed, { report }: Gates
   return { outcome, ask }
 }
 
+/** A call that a person is asked about, and that comes back, has its approval already. */
 function enterBy(
   { outcome, ask }: ReadEntry,
   gate: Gate,
   confirmed: Confirmed,
   kernel: GatesContext,
-): void | Promise<void> {
+): void | Promise<unknown> {
   if (outcome !== undefined) throw new Known(outcome)
-  if (ask !== undefined) return approvedAtGate(readAsk(ask, gate), confirmed, kernel)
-}
-
-/** Asks a person. A call that comes back has its approval already. */
-async function approvedAtGate(ask: Verdict['ask'], confirmed: Confirmed, kernel: GatesContext): Promise<void> {
-  const { order } = confirmed
-  order?.pass(confirmed) // a person may take hours
-  stamp(confirmed, 'approval', await kernel.approve(confirmed, ask, kernel))
-  order?.rejoin(confirmed)
+  if (ask !== undefined) return approved(confirmed, kernel, readAsk(ask, gate))
 }
 
 function readAsk(ask: unknown, gate: Gate): Verdict['ask'] {

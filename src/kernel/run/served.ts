@@ -2,7 +2,7 @@ import type { ToolExecutor } from '../executor-types.ts'
 import type { Caller } from '../call/context-types.ts'
 import type { Policy } from '../ports.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
-import { KeptLists } from '../tool/kept-lists.ts'
+import { catalogueIn } from '../tool/kept-lists.ts'
 import type { ToolRegistry } from '../tool/registry.ts'
 
 // The keys are the same in all copies of the package.
@@ -20,11 +20,7 @@ interface ServedParts {
 }
 
 export function putServed(executor: ToolExecutor, { policies, recorder, registryFor }: ServedParts): void {
-  const lists = new KeptLists()
-  const catalogue: Catalogue = (caller, session = '') => {
-    const registry = registryFor(session)
-    return lists.of(registry, [caller], () => registry.list(caller))
-  }
+  const catalogue: Catalogue = (caller, session = '') => catalogueIn(registryFor(session), caller)
   const served = { [policiesKey]: policies, [durableKey]: recorder?.isDurable === true, [catalogueKey]: catalogue }
   Object.assign(executor, served)
 }

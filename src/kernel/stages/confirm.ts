@@ -1,6 +1,7 @@
-import { stamp, type Authorized, type Confirmed, type Verdict } from '../call/parcel.ts'
+import { stamp, type Authorized, type Confirmed } from '../call/parcel.ts'
 import { isThenable } from '../json/thenable.ts'
 import type { Kernel } from '../kernel.ts'
+import { approved } from '../run/approved.ts'
 
 /** Asks a person if a policy or the tool itself requires it. */
 export function confirm(authorized: Authorized, kernel: Kernel): Confirmed | Promise<Confirmed> {
@@ -32,11 +33,4 @@ async function ifWanted(authorized: Authorized, kernel: Kernel): Promise<Confirm
     }
   }
   return isWanted ? approved(authorized, kernel, null) : unasked(authorized)
-}
-
-async function approved(authorized: Authorized, kernel: Kernel, ask: Verdict['ask']): Promise<Confirmed> {
-  authorized.order?.pass(authorized) // a person may take hours
-  const approval = await kernel.approve(authorized, ask, kernel)
-  authorized.order?.rejoin(authorized)
-  return stamp(authorized, 'approval', approval)
 }

@@ -1,3 +1,4 @@
+import type { Caller } from '../call/context-types.ts'
 import type { ToolDefinition } from './definition.ts'
 import type { ToolRegistry } from './registry.ts'
 
@@ -29,4 +30,11 @@ export class KeptLists {
     for (const oldest of lists.keys()) if (lists.size > mostLists) lists.delete(oldest)
     return list.tools
   }
+}
+
+const keptCatalogues = new KeptLists()
+
+/** Returns all tools of a registry that a caller may call. */
+export function catalogueIn(registry: ToolRegistry, caller: Caller | undefined): readonly ToolDefinition[] {
+  return keptCatalogues.of(registry, [caller], () => registry.list(caller))
 }

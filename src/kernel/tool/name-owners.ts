@@ -3,7 +3,7 @@ import type { Extension, SessionTools } from '../ports.ts'
 import type { Shelf } from '../result/shelf.ts'
 import { definitionOf, isToolLike, type ToolDefinition, type ToolLike } from './definition.ts'
 import { InvalidConfigurationError, ToolAlreadyRegisteredError } from '../errors.ts'
-import { KeptLists } from './kept-lists.ts'
+import { catalogueIn } from './kept-lists.ts'
 import { spelling, ToolRegistry } from './registry.ts'
 
 /** The most names that one extension may claim in the life of an executor. */
@@ -166,21 +166,18 @@ export function registriesOf(
   if (giving.length === 0) return () => registry
   const owners = new NameOwners(registry, report)
   let last: { readonly sets: readonly ExtensionTools[]; readonly registry: ToolRegistry } | undefined
-  const lists = new KeptLists()
   let isAsking = false
   const requestOf = (extension: Extension, session: string): SessionTools => ({
     session,
     shelf,
     isTaken: (name) => owners.isTaken(name, extension),
     catalogue(caller) {
-      if (!isAsking) return listed(registryFor(session), caller)
+      if (!isAsking) return catalogueIn(registryFor(session), caller)
       throw new InvalidConfigurationError(
         'An extension read the `catalogue` of a session within its own `tools`. Read it later, such as in a handler.',
       )
     },
   })
-  const listed = (of: ToolRegistry, caller?: Caller): readonly ToolDefinition[] =>
-    lists.of(of, [caller], () => of.list(caller))
   /** Returns the tools of an extension. Returns none if the extension throws, which is reported. */
   const toolsBy = (extension: Extension, session: string, former: ExtensionTools | undefined): ExtensionTools => {
     try {

@@ -1,4 +1,4 @@
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { startRelay } from './_relay.ts'
 
 /** Stands between HTTP clients and a server, and cuts answers to calls of tools. */
 export interface Cutter {
@@ -21,26 +21,10 @@ export interface Cutter {
  */
 export async function startCutter(to: string, cutAt: () => number | undefined): Promise<Cutter> {
   const target = new URL(to)
-  const sockets = new Set<Socket>()
   let cuts = 0
   let lastLength = 0
 
-  function keep(socket: Socket): void {
-    sockets.add(socket)
-    socket.on('error', () => {})
-    socket.on('close', () => sockets.delete(socket))
-  }
-
-  function drop(): void {
-    for (const socket of sockets) socket.destroy()
-  }
-
-  const server = createServer((near) => {
-    keep(near)
-    const far = connect({ host: target.hostname, port: Number(target.port) })
-    keep(far)
-    near.on('close', () => far.destroy())
-    far.on('close', () => near.destroy())
+  const { port, drop, close } = await startRelay({ host: target.hostname, port: Number(target.port) }, (near, far) => {
     let left: number | undefined
     let passed = 0
     near.on('data', (bytes) => {
@@ -66,16 +50,11 @@ export async function startCutter(to: string, cutAt: () => number | undefined): 
       far.destroy()
     })
   })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}${target.pathname}`,
     cuts: () => cuts,
     lastLength: () => lastLength,
     drop,
-    async close() {
-      drop()
-      await new Promise((closed) => server.close(closed))
-    },
+    close,
   }
 }

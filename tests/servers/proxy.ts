@@ -1,4 +1,5 @@
-import { connect, createServer, type AddressInfo, type NetConnectOpts, type Socket } from 'node:net'
+import type { NetConnectOpts, Socket } from 'node:net'
+import { startRelay } from './_relay.ts'
 
 /** Stands between a client and a server, and can be in the way. */
 export interface Proxy {
@@ -13,35 +14,15 @@ export interface Proxy {
 }
 
 export async function startProxy(target: NetConnectOpts): Promise<Proxy> {
-  const sockets = new Set<Socket>()
   let mode: 'open' | 'cut' | 'stalled' = 'open'
 
-  function keep(socket: Socket): void {
-    sockets.add(socket)
-    socket.on('error', () => {})
-    socket.on('close', () => sockets.delete(socket))
-  }
-
-  function drop(): void {
-    for (const socket of sockets) socket.destroy()
-  }
-
-  const server = createServer((near) => {
-    keep(near)
-    if (mode === 'cut') {
-      near.destroy()
-      return
-    }
-    const far = connect(target)
-    keep(far)
-    near.on('close', () => far.destroy())
-    far.on('close', () => near.destroy())
+  const pass = (near: Socket, far: Socket): void => {
     near.on('data', (bytes) => mode === 'open' && far.write(bytes))
     far.on('data', (bytes) => mode === 'open' && near.write(bytes))
-  })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  }
+  const { port, drop, close } = await startRelay(target, pass, () => mode !== 'cut')
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     cut() {
       mode = 'cut'
       drop()
@@ -53,9 +34,6 @@ export async function startProxy(target: NetConnectOpts): Promise<Proxy> {
       drop()
       mode = 'open'
     },
-    async close() {
-      drop()
-      await new Promise((closed) => server.close(closed))
-    },
+    close,
   }
 }

@@ -46,6 +46,16 @@ export function work(name: string, handler: Handler, options: object = {}): Tool
   })
 }
 
+/** A tool whose calls write when they begin and end. */
+export function notingTool(log: string[], name: string, options: object): Tool {
+  const handler = async (): Promise<void> => {
+    log.push(name)
+    await pause(2)
+    log.push(`${name} ends`)
+  }
+  return work(name, handler, options)
+}
+
 /** The words that a model is shown. */
 export function text({ content }: { readonly content: readonly ContentBlock[] }): string {
   return content.map((block) => (block.type === 'text' ? block.text : JSON.stringify(block))).join('\n')

@@ -5,7 +5,20 @@ import { createExecutor, type Extension, type ToolContext, type ToolExecutor, ty
 import { memoryJournal } from 'toolwright/journals/memory'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { deferred, heard, hostile, never, outcome, pause, revoked, soon, text, turn, work } from './_calls.ts'
+import {
+  deferred,
+  heard,
+  hostile,
+  never,
+  notingTool,
+  outcome,
+  pause,
+  revoked,
+  soon,
+  text,
+  turn,
+  work,
+} from './_calls.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -150,16 +163,7 @@ describe('a call of a handler, with the handler\u2019s context as its parent,', 
 
   test('waits for its siblings, in their order, and strangers wait for all of them', async () => {
     const log: string[] = []
-    const note = (name: string, options: object): ReturnType<typeof work> =>
-      work(
-        name,
-        async () => {
-          log.push(name)
-          await pause(2)
-          log.push(`${name} ends`)
-        },
-        options,
-      )
+    const note = (name: string, options: object): ReturnType<typeof work> => notingTool(log, name, options)
     const names = ['write', 'write', 'read', 'write']
     const executor = within(
       async (run, parent) => {

@@ -2,7 +2,7 @@ import { createExecutor, type ToolResult } from 'toolwright'
 import type { Policy } from 'toolwright/extension'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { deferred, never, outcome, pause, soon, turn, work } from './_calls.ts'
+import { deferred, never, notingTool, outcome, pause, soon, turn, work } from './_calls.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -17,16 +17,7 @@ const slow: Policy = {
 /** Tools that note when they begin and end: two touch one file, one touches nothing, one runs alone. */
 function noting(): { readonly tools: ReturnType<typeof work>[]; readonly log: string[] } {
   const log: string[] = []
-  const make = (name: string, options: object): ReturnType<typeof work> =>
-    work(
-      name,
-      async () => {
-        log.push(name)
-        await pause(2)
-        log.push(`${name} ends`)
-      },
-      options,
-    )
+  const make = (name: string, options: object): ReturnType<typeof work> => notingTool(log, name, options)
   const touching = { conflicts: () => ['file:/a'] }
   const alone = { traits: { concurrent: false } }
   return { tools: [make('write', touching), make('review', touching), make('plain', {}), make('alone', alone)], log }

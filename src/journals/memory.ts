@@ -17,7 +17,7 @@ import {
   entryFence,
   keptOf,
   textRecord,
-  type MemoryEntry,
+  MemoryEntry,
   type StoredRecord,
 } from './memory/_kept.ts'
 import { MemoryEffects } from './memory/_effects.ts'
@@ -80,8 +80,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
 
   function claim(facts: StoredRecord, owner: string): Fence | null {
     if (entries.has(facts.id)) return null
-    const started = { heldSince: 0, version: 0, seenAt: 0, isTaken: false, standing: 'running' } as const
-    const entry: MemoryEntry = { ...started, facts, owner, weight: 0 }
+    const entry = new MemoryEntry(facts, owner)
     entries.set(facts.id, entry)
     newest.add(entry)
     put(entry, facts)

@@ -17,6 +17,7 @@ export class MemoryEffects {
 
   /** Forgets what an invocation does. */
   forget(id: string): void {
+    if (this.#effects.size === 0) return
     for (const effect of this.#effects.get(id) ?? []) this.#ids.delete(effect)
     this.#effects.delete(id)
   }

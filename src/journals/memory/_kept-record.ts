@@ -1,10 +1,9 @@
 import type { ContentBlock } from '../../index.ts'
-import type { ToolCallAuditEntry, ToolCallRecord, ToolCallState } from '../../extension.ts'
+import type { ToolCallRecord, ToolCallState } from '../../extension.ts'
 import { isSettled } from '../../records/record.ts'
 import { standingOf, type RecordFacts } from '../../records/facts.ts'
 import type { OpenRecord } from '../../records/fold.ts'
 import {
-  keptText,
   ownJson,
   readText,
   settlementFields,
@@ -14,6 +13,8 @@ import {
   type RecordFormat,
 } from '../../records/settlement.ts'
 import type { Standing } from '../../records/journal.ts'
+import { blockLength, blocksOf, JsonText, keptContent, type KeptContent } from './_kept-content.ts'
+import { hasUsualTrail, packed, unpacked, usualTrail, type Trail } from './_trail.ts'
 
 /** The format of a journal in this process. It keeps the records themselves, without a copy or JSON text. */
 export const keptRecords: RecordFormat = {
@@ -100,14 +101,13 @@ export class RunningRecord implements RecordFacts {
  */
 export class KeptRecord implements RecordFacts {
   readonly id: string
-  readonly isSettled: boolean
   readonly #callId: string | null
   readonly #name: string
   readonly #session: string
   readonly #toolCallId: string | number | undefined
-  readonly #editedFrom: string | undefined
   /** What few records have. */
-  readonly #rare: Pick<ToolCallRecord, 'repairedFrom' | 'repairs' | 'via' | 'effectKey' | 'parent'> | undefined
+  readonly #rare: Rare | undefined
+  /** JSON text, or a value that is not text. */
   readonly #input: unknown
   readonly #state: ToolCallState
   readonly #approval: ToolCallRecord['approval'] | undefined
@@ -115,15 +115,24 @@ export class KeptRecord implements RecordFacts {
   readonly #effect: ToolCallRecord['effect']
   readonly #error: string | undefined
   readonly #isError: boolean | undefined
-  readonly #createdAt: number
-  // Times are relative to `createdAt`: engines store small integers without an object.
+  // Engines store small integers without an object: times are relative to `createdAt`, and that to the first of the process.
+  readonly #created: number
   readonly #updated: number
   readonly #started: number | undefined
   readonly #completed: number | undefined
   readonly #durationMs: number | undefined
-  readonly #trail: Trail
+  /** Nothing for the usual trail, which the times tell. */
+  readonly #trail: Trail | undefined
   readonly #seq: number
-  readonly #journal: Omit<Journaled, 'result'>
+  readonly #caller: Journaled['caller']
+  readonly #owner: string
+  readonly #fence: number
+  // The artifact of a usual record.
+  readonly #kind: string | undefined
+  readonly #mediaType: string | undefined
+  readonly #byteLength: number | undefined
+  /** The journal's part, if it has more than the fields above. */
+  readonly #journal: Omit<Journaled, 'result'> | undefined
   readonly #result: KeptContent | undefined
 
   /**
@@ -134,37 +143,44 @@ export class KeptRecord implements RecordFacts {
    */
   constructor(record: ToolCallRecord, journal: Omit<Journaled, 'result'>, content?: readonly ContentBlock[]) {
     const { createdAt, startedAt, completedAt, approval } = record
+    firstCreation ??= createdAt
+    const { artifact } = journal
     this.id = record.id
-    this.isSettled = isSettled(record.state)
     this.#callId = record.callId
     this.#name = record.name
     this.#session = record.session
     this.#toolCallId = record.toolCallId
-    this.#editedFrom = record.editedFrom
-    const { repairedFrom, repairs, via, effectKey, parent } = record
-    const isRare = (repairs ?? via ?? effectKey ?? parent) !== undefined
-    const rare = { repairedFrom, repairs, via, effectKey, parent } as Partial<ToolCallRecord>
-    this.#rare = isRare ? ownJson(rare) : undefined
-    this.#input = record.input
+    this.#rare = rareOf(record)
+    this.#input = keptInput(record.input)
     this.#state = record.state
     this.#approval = approval.required ? ownJson(approval) : undefined
     this.#status = record.status
     this.#effect = record.effect
     this.#error = record.error
     this.#isError = record.isError
-    this.#createdAt = createdAt
+    this.#created = createdAt - firstCreation
     this.#updated = record.updatedAt - createdAt
     this.#started = startedAt === undefined ? undefined : startedAt - createdAt
     this.#completed = completedAt === undefined ? undefined : completedAt - createdAt
     this.#durationMs = record.durationMs
-    this.#trail = packed(record.auditTrail, createdAt)
+    this.#trail = hasUsualTrail(record) ? undefined : packed(record.auditTrail, createdAt)
     this.#seq = record.seq
-    this.#journal = journal
+    this.#caller = journal.caller
+    this.#owner = journal.owner
+    this.#fence = journal.fence
+    this.#kind = artifact?.kind
+    this.#mediaType = artifact?.mediaType
+    this.#byteLength = artifact?.byteLength
+    this.#journal = isUsual(journal) ? undefined : journal
     this.#result = content && keptContent(content)
   }
 
+  get isSettled(): boolean {
+    return isSettled(this.#state)
+  }
+
   get standing(): Standing {
-    return standingOf(this.isSettled, this.#journal.awaits)
+    return standingOf(this.isSettled, this.#journal?.awaits)
   }
 
   get session(): string {
@@ -172,39 +188,41 @@ export class KeptRecord implements RecordFacts {
   }
 
   get createdAt(): number {
-    return this.#createdAt
+    return this.#created + firstCreation!
   }
 
   get reason(): RecordFacts['reason'] {
-    return this.#journal.awaits?.reason
+    return this.#journal?.awaits?.reason
   }
 
   get expiresAt(): number | undefined {
-    return this.#journal.awaits?.expiresAt
+    return this.#journal?.awaits?.expiresAt
   }
 
   get queue(): string | undefined {
-    return this.#journal.awaits?.work?.queue
+    return this.#journal?.awaits?.work?.queue
   }
 
   get fingerprint(): string | undefined {
-    const { awaits } = this.#journal
+    const awaits = this.#journal?.awaits
     return awaits?.work && awaits.fingerprint
   }
 
   get isAlone(): boolean | undefined {
+    if (this.#journal === undefined || this.isSettled) return undefined
     const { awaits, work } = this.#journal
-    const own = this.isSettled ? undefined : (awaits ?? work)?.work
+    const own = (awaits ?? work)?.work
     return own && own.isAlone === true
   }
 
   get settledAt(): number | undefined {
-    return this.isSettled ? this.#createdAt + (this.#completed ?? this.#updated) : undefined
+    return this.isSettled ? this.createdAt + (this.#completed ?? this.#updated) : undefined
   }
 
   /** About how many bytes it takes. */
   get weight(): number {
-    let weight = weightOf(this.#journal, this.#approval, this.#trail.length, this.#input) + (this.#error?.length ?? 0)
+    const trailLength = this.#trail?.length ?? 9
+    let weight = weightOf(this.#journal, this.#approval, trailLength, this.#input) + (this.#error?.length ?? 0)
     const result = this.#result
     if (typeof result === 'string') return weight + result.length
     if (result instanceof JsonText) return weight + result.text.length + 100
@@ -213,117 +231,89 @@ export class KeptRecord implements RecordFacts {
   }
 
   toJSON(): ToolCallRecord {
-    const createdAt = this.#createdAt
+    const { createdAt } = this
+    const startedAt = this.#started === undefined ? undefined : createdAt + this.#started
+    const completedAt = this.#completed === undefined ? undefined : createdAt + this.#completed
+    const [kind, mediaType, byteLength] = [this.#kind, this.#mediaType, this.#byteLength]
+    const artifact = kind === undefined ? undefined : { kind, mediaType, byteLength }
+    const own = this.#journal ?? { caller: this.#caller, owner: this.#owner, fence: this.#fence, artifact }
     const openRecord: OpenRecord = {
       id: this.id,
       callId: this.#callId,
       name: this.#name,
       session: this.#session,
-      input: this.#input,
+      input: typeof this.#input === 'string' ? readText(this.#input) : this.#input,
       state: this.#state,
       approval: this.#approval ?? { required: false },
       effect: this.#effect,
       createdAt,
       updatedAt: createdAt + this.#updated,
-      auditTrail: unpacked(this.#trail, createdAt),
+      auditTrail:
+        this.#trail === undefined
+          ? usualTrail(createdAt, startedAt!, this.#state, completedAt!)
+          : unpacked(this.#trail, createdAt),
       seq: this.#seq,
     }
     const others = {
       toolCallId: this.#toolCallId,
-      editedFrom: this.#editedFrom,
       ...this.#rare,
       status: this.#status,
       error: this.#error,
       isError: this.#isError,
-      startedAt: this.#started === undefined ? undefined : createdAt + this.#started,
-      completedAt: this.#completed === undefined ? undefined : createdAt + this.#completed,
+      startedAt,
+      completedAt,
       durationMs: this.#durationMs,
-      journal: { ...this.#journal, result: blocksOf(this.#result) },
+      journal: { ...own, result: blocksOf(this.#result) },
     }
     return Object.assign(openRecord, others as Partial<ToolCallRecord>) // JSON leaves undefined members out
   }
 }
 
+/** When the first call of this process was made that a journal in memory has, in milliseconds since the epoch. */
+let firstCreation: number | undefined
+
+type Rare = Pick<ToolCallRecord, 'editedFrom' | 'repairedFrom' | 'repairs' | 'via' | 'effectKey' | 'parent'>
+
+function rareOf({ editedFrom, repairedFrom, repairs, via, effectKey, parent }: ToolCallRecord): Rare | undefined {
+  if ((editedFrom ?? repairs ?? via ?? effectKey ?? parent) === undefined) return undefined
+  return ownJson({ editedFrom, repairedFrom, repairs, via, effectKey, parent } as Rare)
+}
+
+/** Returns the text of args that are kept as such: a text alone is one object less. A value that is text becomes JSON text. */
+function keptInput(input: unknown): unknown {
+  if (typeof input === 'string') return JSON.stringify(input)
+  return input instanceof JsonText ? input.text : input
+}
+
+/** Whether the journal's part of a record has nothing but what every record has, and a plain artifact. */
+function isUsual(journal: Omit<Journaled, 'result'>): boolean {
+  const { principal, program, awaits, work, args, finding, stored, handle, failure, skipped, hasStarted } = journal
+  const rare = principal ?? program ?? awaits ?? work ?? args ?? finding ?? stored ?? handle ?? failure ?? skipped
+  return (rare ?? hasStarted ?? journal.digest ?? journal.previous) === undefined && isPlainArtifact(journal.artifact)
+}
+
+function isPlainArtifact({ kind, mediaType, byteLength }: Partial<NonNullable<Journaled['artifact']>> = {}): boolean {
+  if (kind === undefined) return mediaType === undefined
+  return typeof kind === 'string' && typeof mediaType === 'string' && typeof byteLength === 'number'
+}
+
 function weightOf(
-  { awaits, work, args = '', failure }: Omit<Journaled, 'result'>,
+  journal: Omit<Journaled, 'result'> | undefined,
   approval: ToolCallRecord['approval'] | undefined,
   trailLength: number,
   input: unknown,
 ): number {
-  const parts = partLength(awaits) + partLength(work) + partLength(approval) + partLength(failure)
-  return 600 + args.length + trailLength * 8 + parts + (input instanceof JsonText ? input.text.length : 0)
+  const weight = 600 + trailLength * 8 + inputLength(input) + partLength(approval)
+  if (journal === undefined) return weight
+  const { awaits, work, args = '', failure } = journal
+  return weight + args.length + partLength(awaits) + partLength(work) + partLength(failure)
+}
+
+function inputLength(input: unknown): number {
+  if (typeof input === 'string') return input.length
+  return input instanceof JsonText ? input.text.length : 0
 }
 
 function partLength(part: object | undefined): number {
   return part === undefined ? 0 : JSON.stringify(part).length
-}
-
-/** For each line its state, milliseconds since `createdAt`, and note. */
-type Trail = readonly (string | number | undefined)[]
-
-function packed(lines: readonly ToolCallAuditEntry[], since: number): Trail {
-  // oxlint-disable-next-line unicorn/no-new-array -- allocated at its exact length, since it lives as long as its record
-  const trail = new Array<string | number | undefined>(lines.length * 3)
-  let index = 0
-  for (const { state, timestamp, note } of lines) {
-    trail[index++] = state
-    trail[index++] = timestamp - since
-    trail[index++] = note
-  }
-  return trail
-}
-
-function unpacked(trail: Trail, since: number): ToolCallAuditEntry[] {
-  const lines: ToolCallAuditEntry[] = []
-  for (let index = 0; index < trail.length; index += 3) {
-    const [state, passed, note] = trail.slice(index, index + 3) as [ToolCallState, number, string | undefined]
-    const timestamp = since + passed
-    lines.push(note === undefined ? { state, timestamp } : { state, timestamp, note })
-  }
-  return lines
-}
-
-function blockLength(block: ContentBlock): number {
-  if (block.type === 'text') return block.text.length
-  return (block.type === 'json' ? block.text : JSON.stringify(block))?.length ?? 0
-}
-
-/** Stores a value as JSON text: immutable and compact. */
-class JsonText {
-  readonly text: string
-
-  constructor(text: string) {
-    this.text = text
-  }
-
-  toJSON(): unknown {
-    return readText(this.text)
-  }
-}
-
-/** Content in few objects: the text of a single text block, the JSON of a single JSON block, or blocks. */
-type KeptContent = string | JsonText | readonly ContentBlock[]
-
-/** Returns a private copy of content. A block that keeps its JSON text is kept as the text. */
-function keptContent(content: readonly ContentBlock[]): KeptContent {
-  const [only] = content
-  if (content.length !== 1 || only === undefined) return content.map(keptBlock)
-  const json = keptText(only)
-  if (json !== undefined) return new JsonText(json)
-  const { type, text } = only as { readonly type: string; readonly text?: unknown }
-  return type === 'text' && typeof text === 'string' && Object.keys(only).length === 2 ? text : [ownJson(only)]
-}
-
-function keptBlock(block: ContentBlock): ContentBlock {
-  const text = keptText(block)
-  return text === undefined ? ownJson(block) : textBlockOf(new JsonText(text))
-}
-
-function textBlockOf(data: JsonText): ContentBlock {
-  return { type: 'json', data, text: data.text }
-}
-
-function blocksOf(content: KeptContent | undefined): readonly ContentBlock[] | undefined {
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return content instanceof JsonText ? [textBlockOf(content)] : content
 }

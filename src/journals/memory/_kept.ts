@@ -9,21 +9,26 @@ export interface StoredRecord extends RecordFacts {
   readonly weight: number
 }
 
-/** A record, and what the journal knows of it. */
-export interface MemoryEntry {
+/** A record, and what the journal knows of it. A class, since an object with parts of two literals would be two objects. */
+export class MemoryEntry {
   facts: StoredRecord
   /** That of the record, which is computed on each reading. */
-  weight: number
+  weight = 0
   owner: string
   /** The version at which the owner got the record. Only fences from then on may write. */
-  heldSince: number
+  heldSince = 0
   /** The number of writes since the claim. */
-  version: number
-  standing: Standing
+  version = 0
+  standing: Standing = 'running'
   /** Whether a worker has taken it since it was written: it counts as running. */
-  isTaken: boolean
+  isTaken = false
   /** When it was last claimed or written without being settled, in whole milliseconds. */
-  seenAt: number
+  seenAt = 0
+
+  constructor(facts: StoredRecord, owner: string) {
+    this.facts = facts
+    this.owner = owner
+  }
 }
 
 export function entryFence({ owner, version }: MemoryEntry): Fence {

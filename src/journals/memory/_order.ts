@@ -25,7 +25,9 @@ export class ArrivalOrder {
   /** Removes the oldest record. Returns its weight. @param forget Removes it elsewhere. */
   drop(forget: (id: string) => unknown): number {
     const weight = this.#weights[this.#first] ?? 0
-    forget(this.#ids[this.#first++] ?? '')
+    const id = this.#ids[this.#first] ?? ''
+    this.#ids[this.#first++] = '' // it would stay in memory until the places are tidied
+    forget(id)
     if (this.#first > 1_000 && this.#first * 2 > this.#ids.length) this.#keep(() => true)
     return weight
   }

@@ -1,5 +1,5 @@
 import type { ToolDefinition } from '../index.ts'
-import { escapeDeceptive } from '../extension.ts'
+import { escapeDeceptive, type JsonSchemaObject } from '../extension.ts'
 import { toldLine, firstSentence, type SearchedTools } from './_catalogue.ts'
 import type { Rank } from './_guarded.ts'
 import type { RankedTool } from './_rank.ts'
@@ -18,7 +18,7 @@ export interface FoundTool {
   readonly name: string
   readonly group?: string
   readonly description: string
-  readonly inputSchema?: unknown
+  readonly inputSchema?: JsonSchemaObject
 }
 
 export interface FoundTools {
@@ -151,7 +151,8 @@ function wholeFor(tool: ToolDefinition, groupOf: SearchSettings['groupOf']): Fou
   try {
     const { inputSchema } = tool.describe()
     JSON.stringify(inputSchema)
-    const description = escapeDeceptive(tool.description.slice(0, longestToldDescription), '\n\t')
+    const words = tool.description.slice(0, longestToldDescription).replaceAll('\r\n', '\n')
+    const description = escapeDeceptive(words, '\n\t')
     return { ...headFor(tool, groupOf), description, inputSchema }
   } catch {
     return undefined

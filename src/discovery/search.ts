@@ -4,12 +4,22 @@
  *
  * @module
  */
-import { tool, ToolFailure, type Caller, type Extension, type Shelf, type Tool, type ToolDefinition } from '../index.ts'
+import {
+  shown,
+  tool,
+  ToolFailure,
+  type Caller,
+  type Extension,
+  type Shelf,
+  type Tool,
+  type ToolDefinition,
+} from '../index.ts'
 import { checkOptions, functionOption, integerFrom, optionsError, reporterOf, timerOption } from '../extension.ts'
 import { searchAnswer, type SearchRequest } from './_answer.ts'
 import { catalogues, groupsOf, reportedOnce, SessionCatalogues } from './_catalogue.ts'
 import { guarded } from './_guarded.ts'
 import { defaultGroup, words, type ToolRanker } from './_rankers.ts'
+import { foundText } from './_text.ts'
 
 export type { RankedTool } from './_rank.ts'
 export { blend, words } from './_rankers.ts'
@@ -41,18 +51,11 @@ const answerLimit = 65_536
 const searchSchema = {
   type: 'object',
   properties: {
-    query: { type: 'string', description: 'What the tool should do, in a few words, such as "list open invoices"' },
-    names: {
-      type: 'array',
-      items: { type: 'string' },
-      description: 'Exact names of tools, to read their schemas: at most 10',
-    },
-    group: { type: 'string', description: 'Only tools of this group' },
-    detail: {
-      enum: ['line', 'schema'],
-      description: 'One line for each tool, or its whole description and schema. Default: line',
-    },
-    limit: { type: 'integer', minimum: 1, description: 'How many tools to return, at most 20' },
+    query: { type: 'string', description: 'What the tool should do, in a few words' },
+    names: { type: 'array', items: { type: 'string' }, description: 'Exact names' },
+    group: { type: 'string' },
+    detail: { enum: ['line', 'schema'] },
+    limit: { type: 'integer', minimum: 1, description: 'At most 20' },
   },
   additionalProperties: false,
 } as const
@@ -60,8 +63,8 @@ const searchSchema = {
 const callSchema = {
   type: 'object',
   properties: {
-    name: { type: 'string', description: 'The exact name of the tool' },
-    args: { type: 'object', description: 'Its args, as its schema says', additionalProperties: true },
+    name: { type: 'string' },
+    args: { type: 'object', additionalProperties: true },
   },
   required: ['name', 'args'],
   additionalProperties: false,
@@ -125,13 +128,14 @@ export function toolSearch(options: ToolSearchOptions = {}): Extension & Require
       handler: async (request: SearchRequest, { session, caller, signal }) => {
         const listFor = sessions.get(session)
         if (listFor === undefined) throw new ToolFailure('It finds the tools of an executor, and none runs it.')
-        return searchAnswer(request, catalogueOf(listFor(caller)), settings, signal)
+        const answer = await searchAnswer(request, catalogueOf(listFor(caller)), settings, signal)
+        return shown(foundText(answer), answer)
       },
     })
     const call = tool({
       name: own.call,
       type: 'bridge',
-      description: `Calls a tool that ${own.search} found, by its exact name, with args as its schema says.`,
+      description: `Calls a tool that ${own.search} found, by its name.`,
       inputSchema: callSchema,
     })
     return [search, call]
@@ -171,7 +175,7 @@ interface OwnNames {
 function searchDescription({ call }: OwnNames, groups: Readonly<Record<string, string>>): string {
   const named = Object.entries(groups).map(([group, purpose]) => `\n- ${group}: ${purpose}`)
   const ofGroups = named.length === 0 ? '' : `\nGroups:${named.join('')}`
-  return `Finds tools by what they do, and returns their names with a line each. Ask with detail "schema", or by names, for the args of the tools that you will call. Call them with ${call}.${ofGroups}`
+  return `Finds tools by what they do. Give names, or detail "schema", to read their args before you call them with ${call}.${ofGroups}`
 }
 
 function isRanker(value: unknown): boolean {

@@ -251,7 +251,7 @@ describe('the options of toolSearch', () => {
       groups: { billing: 'invoices and payments' },
     })
     const find = executor.tools().find(({ name }) => name === 'find')
-    expect(find?.description).toMatch(/Call them with use\.\nGroups:\n- billing: invoices and payments$/)
+    expect(find?.description).toMatch(/call them with use\.\nGroups:\n- billing: invoices and payments$/)
     expect((await executor.execute({ name: 'find', args: { query: 'ping' } })).value).toMatchObject({
       tools: [{ name: 'ping' }],
     })

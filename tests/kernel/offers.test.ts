@@ -117,6 +117,66 @@ describe('the list', () => {
     expect(Object.isFrozen(list)).toBe(true)
   })
 
+  describe('of sessions that alternate, each with tools of its own,', () => {
+    const sessions = ['s', 't', 'u', 'v']
+
+    function opened(isGuest: boolean): {
+      executor: ToolExecutor
+      registry: ToolRegistry
+      readonly give: (session: string) => void
+    } {
+      const bySession = new Map(sessions.map((session) => [session, [work(`of_${session}`, () => session)]]))
+      const registry = new ToolRegistry(many(3))
+      const own: Extension = { isGuest, tools: ({ session }) => bySession.get(session) ?? [] }
+      const broken: Extension = {
+        tools() {
+          throw new Error('it broke')
+        },
+      }
+      const executor = createExecutor({ tools: registry, use: [own, broken, searching()], report: () => {} })
+      return { executor, registry, give: (session) => bySession.set(session, many(1)) }
+    }
+
+    test.each([
+      ['an application', false],
+      ['a page', true],
+    ])('is one array each until something changes, for tools of %s', async (_title, isGuest) => {
+      const { executor, registry, give } = opened(isGuest)
+      const all = (): (readonly ToolDefinition[])[] =>
+        [...sessions, 'without'].flatMap((session) => [
+          executor.tools('model', session),
+          executor.tools('user', session),
+        ])
+      const search = (session: string) => executor.execute({ name: 'tool_search', args: { query: 'of_' } }, { session })
+      const first = all()
+      const answers: unknown[] = []
+      for (const session of sessions) answers.push((await search(session)).value)
+      expect(answers).toEqual(sessions.map((session) => [`of_${session}`]))
+      expect(all().every((list, index) => list === first[index])).toBe(true)
+      give('s')
+      const changed = all()
+      expect(changed[0]).not.toBe(first[0])
+      expect(changed.slice(2).every((list, index) => list === first[index + 2])).toBe(true)
+      registry.hide('tool_1')
+      expect(all().some((list, index) => list === changed[index])).toBe(false)
+    })
+
+    test('is made again if more sets of tools alternate than are kept', () => {
+      const bySession = new Map(Array.from({ length: 9 }, (_, index) => [`${index}`, many(index + 1)]))
+      const executor = createExecutor({ use: [{ tools: ({ session }) => bySession.get(session) ?? [] }] })
+      const listOf = (index: number): readonly ToolDefinition[] => executor.tools('model', `${index}`)
+      for (let index = 0; index < 9; index++) listOf(index)
+      const [first, last] = [listOf(0), listOf(8)]
+      for (const index of [7, 6, 5, 4, 3]) listOf(index)
+      expect([listOf(0), listOf(8)]).toEqual([first, last])
+      expect(listOf(0)).toBe(first)
+      expect(listOf(8)).toBe(last)
+      for (let index = 0; index < 8; index++) listOf(index)
+      expect(listOf(8)).not.toBe(last)
+      expect(listOf(8).map(({ name }) => name)).toEqual(last.map(({ name }) => name))
+    })
+  })
+
   test.each<readonly [string, (registry: ToolRegistry) => void]>([
     ['a tool is added', (registry) => registry.add(work('new', () => 1))],
     ['a tool is removed', (registry) => registry.remove('tool_1')],

@@ -8,6 +8,8 @@ import { spelling, ToolRegistry } from './registry.ts'
 
 /** The most names that one extension may claim in the life of an executor. */
 const mostClaimedNames = 10_000
+/** How many different sets of tools are kept, since sessions with different tools alternate. The least recently used goes. */
+const mostSets = 8
 
 interface Owner {
   readonly extension: Extension
@@ -26,7 +28,7 @@ class NameOwners {
   readonly #report: (error: unknown) => void
   readonly #owners = new Map<string, Owner>()
   readonly #counts = new Map<Extension, number>()
-  #hasServers = false
+  #serverNames = 0
   readonly #reported = new Set<string>()
 
   constructor(registry: ToolRegistry, report: (error: unknown) => void) {
@@ -34,9 +36,9 @@ class NameOwners {
     this.#report = report
   }
 
-  /** How many names are owned. It never sinks. */
+  /** How many names belong to servers. It never sinks. */
   get count(): number {
-    return this.#owners.size
+    return this.#serverNames
   }
 
   /** Whether a name belongs to another source than this extension. */
@@ -73,7 +75,7 @@ class NameOwners {
 
   /** Whether a name belongs to a server, so that a tool of the executor's registry gives way. */
   isServers(name: string): boolean {
-    return this.#hasServers && this.#owners.get(spelling(name))?.isServer === true
+    return this.#serverNames > 0 && this.#owners.get(spelling(name))?.isServer === true
   }
 
   /** Reports that a tool of the executor's registry is set aside for a server's. */
@@ -91,10 +93,10 @@ class NameOwners {
 
   #give(words: readonly string[], owner: Owner, count: number): void {
     if (count > mostClaimedNames) return
-    this.#hasServers ||= owner.isServer
     for (const word of words.map(spelling)) {
       if (this.#owners.has(word)) continue
       this.#owners.set(word, owner)
+      if (owner.isServer) this.#serverNames++
       count++
     }
     this.#counts.set(owner.extension, count)
@@ -154,6 +156,8 @@ interface ExtensionTools {
   readonly own: readonly ToolLike[]
 }
 
+const nothingGiven: ExtensionTools = { tools: [], own: [] }
+
 /** Returns what finds the tools of a session: the executor's own, and those that extensions add. */
 export function registriesOf(
   registry: ToolRegistry,
@@ -165,7 +169,7 @@ export function registriesOf(
   const giving = extensions.filter((extension) => extension.tools !== undefined).toSorted((a, b) => rank(a) - rank(b))
   if (giving.length === 0) return () => registry
   const owners = new NameOwners(registry, report)
-  let last: { readonly sets: readonly ExtensionTools[]; readonly registry: ToolRegistry } | undefined
+  const recent: { readonly sets: readonly ExtensionTools[]; readonly registry: ToolRegistry }[] = []
   let isAsking = false
   const requestOf = (extension: Extension, session: string): SessionTools => ({
     session,
@@ -179,29 +183,40 @@ export function registriesOf(
     },
   })
   /** Returns the tools of an extension. Returns none if the extension throws, which is reported. */
-  const toolsBy = (extension: Extension, session: string, former: ExtensionTools | undefined): ExtensionTools => {
+  const toolsBy = (extension: Extension, session: string, index: number): ExtensionTools => {
     try {
       const tools = extension.tools?.(requestOf(extension, session)) ?? []
-      if (former?.tools !== tools) return { tools, own: owners.claim(tools, extension) }
-      if (!extension.isGuest) return former
-      const own = owners.claim(tools, extension) // others may have its names by now
-      return own.length === former.own.length && own.every((tool, index) => tool === former.own[index])
-        ? former
-        : { tools, own }
+      if (tools.length === 0) return nothingGiven
+      const claimed = extension.isGuest === true ? owners.claim(tools, extension) : undefined // others may have its names by now
+      for (const { sets } of recent) {
+        const former = sets[index]
+        const isSame = claimed === undefined || isEqualList(claimed, former?.own ?? [])
+        if (former?.tools === tools && isSame) return former
+      }
+      return { tools, own: claimed ?? owners.claim(tools, extension) }
     } catch (error) {
       report(error)
-      return { tools: [], own: [] }
+      return nothingGiven
     }
   }
   const registryFor = (session: string): ToolRegistry => {
     isAsking = true
-    const sets = giving.map((extension, index) => toolsBy(extension, session, last?.sets[index]))
+    const sets = giving.map((extension, index) => toolsBy(extension, session, index))
     isAsking = false
-    if (last === undefined || sets.some((each, index) => each !== last?.sets[index])) {
+    const place = recent.findIndex((each) => isEqualList(each.sets, sets))
+    if (place === 0) return recent[0]!.registry
+    let [entry] = place < 0 ? [] : recent.splice(place, 1)
+    if (entry === undefined) {
       const own = sets.flatMap((each) => each.own)
-      last = { sets, registry: new SessionRegistry(owners, own, report) }
+      entry = { sets, registry: new SessionRegistry(owners, own, report) }
     }
-    return last.registry
+    recent.unshift(entry)
+    recent.length = Math.min(recent.length, mostSets)
+    return entry.registry
   }
   return registryFor
+}
+
+function isEqualList(list: readonly unknown[], other: readonly unknown[]): boolean {
+  return list.length === other.length && list.every((each, index) => each === other[index])
 }

@@ -70,6 +70,7 @@ const filesByReason: Readonly<Record<string, readonly string[]>> = {
     'tests/cli/run.test.ts',
     'tests/cli/terminal.test.ts',
     'tests/cli/workspace.test.ts',
+    'tests/imports/inspector.test.ts',
   ],
   'every attack on paths, over both ways to keep them': ['tests/builtins/paths.test.ts'],
   'documents of real APIs, and thousands of calls of one': [

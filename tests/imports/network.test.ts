@@ -212,6 +212,29 @@ describe('the address of the API', () => {
     await named.call('upload')
     expect(urls).toEqual(['https://uploads.example.com/v2/upload'])
   })
+
+  test.each([
+    ['https://api.example.com/v1', { servers: [] }, {}, 'https://api.example.com/p'],
+    ['https://api.example.com/v1', {}, { servers: [] }, 'https://api.example.com/p'],
+    ['https://api.example.com/v1', { servers: [{ url: '/v2' }] }, { servers: [] }, 'https://api.example.com/v2/p'],
+    ['https://api.example.com/v1', {}, {}, 'https://api.example.com/v1/p'],
+  ])(
+    '%s with servers of an operation %j or of its path %j leads to its own',
+    async (baseUrl, own, ofPath, expected) => {
+      const urls: string[] = []
+      const fetch = async (url: unknown): Promise<Response> => (urls.push(String(url)), Response.json(1))
+      const document = documentOf({ 'GET /p': { operationId: 'run', ...own } })
+      Object.assign((document['paths'] as Record<string, Json>)['/p']!, ofPath)
+      const { call } = await ready(document, { baseUrl, fetch })
+      await call('run')
+      expect(urls).toEqual([expected])
+    },
+  )
+
+  test('of a document whose list of servers is empty needs `baseUrl`', async () => {
+    await expect(make([])).rejects.toThrow('needs `baseUrl`: the document names no server')
+    await make([], { baseUrl: 'https://api.example.com' })
+  })
 })
 
 describe('a private address', () => {

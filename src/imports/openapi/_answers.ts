@@ -11,6 +11,7 @@ import {
 } from './_failures.ts'
 import type { CredentialMask } from './_mask.ts'
 import { dropBody, piecesOfBody } from './_network.ts'
+import { isHeaderName } from './_parameters.ts'
 import type { ApiAnswer, OpenApiLimits } from './_options.ts'
 
 /** What is done with the answers of an operation. */
@@ -57,15 +58,15 @@ export async function resultOfAnswer(
   const mediaType = contentTypeOf(response)
   if (status === 204 || status === 205 || plan.operation.method === 'HEAD' || response.body === null) {
     dropBody(response)
-    return withHeaders(emptyWords(response), response, plan, mask)
+    return withHeaders(emptyWords(response, mask), response, plan, mask)
   }
   if (!isReadAsText(mediaType)) {
     const tooLarge = (most: number): Error => new ToolFailure(largeWords(most), { effect: 'completed' })
     const pieces = piecesOfBody(response, signal, plan.limits.binary, tooLarge)
-    return bytes(mask.stream(pieces), { mediaType: documentText(mediaType.slice(0, 200)) })
+    return bytes(mask.stream(pieces), { mediaType: documentText(mask.text(mediaType).slice(0, 200)) })
   }
-  const text = mask.text(await answerText(response, plan, signal, done))
-  if (text === '') return withHeaders(emptyWords(response), response, plan, mask)
+  const text = await answerText(response, plan, mask, signal, done)
+  if (text === '') return withHeaders(emptyWords(response, mask), response, plan, mask)
   const value = isJsonType(mediaType) || mediaType === '' ? parsedJson(text, mask) : undefined
   if (value === undefined && isJsonType(mediaType)) plan.report(`answered ${status} with text that is not JSON`)
   const why = plan.failed?.({ status, headers: response.headers, body: value === undefined ? text : value.value })
@@ -80,26 +81,30 @@ export async function resultOfAnswer(
   return withHeaders(json(value.value), response, plan, mask, value)
 }
 
-function emptyWords({ status, statusText }: Response): string {
-  return status === 204
-    ? '204 No Content'
-    : `${status} ${documentText(statusText.slice(0, 100))} (no content)`.replace('  ', ' ')
+function emptyWords(response: Response, mask: CredentialMask): string {
+  return response.status === 204 ? '204 No Content' : `${statusWords(response, mask)} (no content)`
+}
+
+/** Returns the status in the words of the server, which may say anything. */
+function statusWords({ status, statusText }: Response, mask: CredentialMask): string {
+  return `${status} ${documentText(mask.text(statusText).slice(0, 100)).replaceAll('\n', ' ')}`.trim()
 }
 
 function largeWords(most: number): string {
   return `The answer has more than ${most.toLocaleString('en')} bytes, and was not read to its end.`
 }
 
-/** Reads an answer of text. A stream of events ends with the limit, and is what came until then. */
+/** Reads an answer of text without credentials. A stream of events ends with the limit, and is what came until then. */
 async function answerText(
   response: Response,
   { operation, limits }: AnswerPlan,
+  mask: CredentialMask,
   signal: AbortSignal,
   done: KnownEffect,
 ): Promise<string> {
   const { text, thrown } = await startOfAnswer(response, limits.response, signal)
-  if (thrown === undefined || (thrown === tooLong && /^text\/event-stream\b/i.test(contentTypeOf(response))))
-    return text
+  if (thrown === undefined) return mask.text(text)
+  if (thrown === tooLong && /^text\/event-stream\b/i.test(contentTypeOf(response))) return mask.cutText(text)
   if (thrown === tooLong) throw new ToolFailure(largeWords(limits.response), effectDetail(done))
   const { message, retryable } = connectionFailure(thrown, operation)
   throw new ToolFailure(message, { category: 'network', retryable, ...effectDetail(done) })
@@ -174,7 +179,12 @@ function withHeaders(
   if (typeof result === 'string')
     return shown([{ type: 'text', text: result.slice(0, longestBeside) }, headerBlock], result)
   const value = parsed?.value
-  const text = JSON.stringify(value)
+  let text
+  try {
+    text = JSON.stringify(value)
+  } catch {
+    return result // too deep, as the executor says
+  }
   const isLong = text.length > longestBeside
   const start: ContentBlock = isLong
     ? { type: 'text', text: `${text.slice(0, longestBeside / 4)}\n…` }
@@ -201,7 +211,8 @@ async function answerFailure(
   effect: KnownEffect,
 ): Promise<ToolFailure> {
   const { limits, operation, refuses } = plan
-  const words = mask.text(await wordsOfFailure(response, limits.error, signal, mask))
+  const body = mask.text(await wordsOfFailure(response, limits.error, signal, mask))
+  const words = statusWords(response, mask) + (body === '' ? '' : `: ${body}`)
   const failure = statusFailure(response, words, operation, refuses(response.status))
   if (effect === undefined) return failure
   const { message, category = 'application', retryable, recommendations } = failure
@@ -222,7 +233,7 @@ async function wordsOfFailure(
   }
   // More than is shown, so that a credential at the end is recognised before it is cut.
   const { text, thrown } = await startOfAnswer(response, longest * 8, signal)
-  const clean = mask.text(text + (thrown === undefined || thrown === tooLong ? '' : ' …'))
+  const clean = thrown === undefined ? mask.text(text) : `${mask.cutText(text)} …`
   const problem = isJsonType(mediaType) ? parsedJson(clean, mask)?.value : undefined
   const titles = [textMember(problem, 'title'), textMember(problem, 'detail')].filter((part) => part !== undefined)
   const errors = memberOf(problem, 'errors')
@@ -240,6 +251,16 @@ export function declaredAnswer(root: DocumentNode, node: DocumentNode, status: n
     (key) => memberOf(responses, key) !== undefined,
   )
   return found === undefined ? undefined : resolved(root, memberOf(responses, found))
+}
+
+/** Returns the headers that an operation declares for a status. A document that is wrong about them ends no call. */
+export function declaredHeaders(root: DocumentNode, node: DocumentNode, status: number): string[] {
+  try {
+    const names = entriesOf(declaredAnswer(root, node, status), 'headers').map(([name]) => name.toLowerCase())
+    return names.filter(isHeaderName)
+  } catch {
+    return []
+  }
 }
 
 /** Returns the schema of a declared answer of JSON. */

@@ -218,7 +218,7 @@ function formText(value: unknown, encoding: BodyPlan['encoding']): string {
     const isJson = isNode(each) && style === undefined && explode === undefined
     return isJson
       ? [`${encoded(name)}=${encoded(JSON.stringify(each))}`]
-      : queryPairs({ name, style, explode, allowReserved }, each)
+      : queryPairs({ name, style, explode, allowReserved }, each, (key) => key !== name && Object.hasOwn(value, key))
   })
   return pairs.join('&')
 }

@@ -30,9 +30,9 @@ export async function callOperation(
   const mask = new CredentialMask()
   const parts = await operationRequest(callable.request, input, context)
   for (let isRejected = false; ; isRejected = true) {
-    const [response, effect] = await exchange(callable, parts, context, mask, isRejected)
-    // A credential that was revoked meanwhile is made anew, once.
-    if (response.status === 401 && callable.schemes.length > 0 && effect === undefined) {
+    const { response, effect, isTrusted } = await exchange(callable, parts, context, mask, isRejected)
+    // A credential that was revoked meanwhile is made anew, once. A host that got none says nothing about it.
+    if (response.status === 401 && callable.schemes.length > 0 && isTrusted && effect === undefined) {
       if (!isRejected) {
         dropBody(response)
         continue
@@ -43,14 +43,22 @@ export async function callOperation(
   }
 }
 
-/** Sends a request with its credentials, and follows redirects. Returns what a redirect answer of the effect, too. */
+interface Exchanged {
+  readonly response: Response
+  /** What a redirect has said of the effect. */
+  readonly effect: KnownEffect
+  /** Whether the answer is of a host that got the credentials. */
+  readonly isTrusted: boolean
+}
+
+/** Sends a request with its credentials, and follows redirects. */
 async function exchange(
   callable: CallableOperation,
   parts: OperationRequest,
   context: ToolContext,
   mask: CredentialMask,
   rejected: boolean,
-): Promise<readonly [Response, KnownEffect]> {
+): Promise<Exchanged> {
   const { hosts, request, answers } = callable
   const [query, cookies, headers] = [[...parts.query], [...parts.cookies], new Headers(parts.headers)]
   for (const [name, value] of callable.headers) headers.set(name, value)
@@ -78,7 +86,7 @@ async function exchange(
       response.status >= 300 && response.status < 400 && response.status !== 304
         ? response.headers.get('location')
         : null
-    if (location === null) return [response, effect]
+    if (location === null) return { response, effect, isTrusted }
     dropBody(response)
     if (response.status === 303 && !isSafe(method)) {
       effect = 'completed'
@@ -101,7 +109,7 @@ async function exchange(
     isTrusted &&= next.origin === hosts.base.origin
     if (!isTrusted && (!isSafe(method) || (next.origin !== hosts.base.origin && !hosts.origins.has(next.origin)))) {
       throw redirectFailure(
-        `The API redirects to ${quotedFromDocument(next.host)}, which the application does not name in \`hosts\`.`,
+        `The API redirects to ${quotedFromDocument(mask.text(next.host))}, which the application does not name in \`hosts\`.`,
         method,
         effect,
       )

@@ -1,6 +1,5 @@
 import { ToolFailure } from '../../index.ts'
 import type { ToolErrorDetails } from '../../index.ts'
-import { documentText } from './_document.ts'
 
 type Category = NonNullable<ToolErrorDetails['category']>
 /** What a failure says of the side effect. Nothing means that it is not known. */
@@ -46,9 +45,9 @@ export function refusesByStatus(status: number): boolean {
   return refusals.has(status)
 }
 
-/** Makes the failure of an answer. @param words The body, for the model. @param hasRefused Whether nothing has happened. */
+/** Makes the failure of an answer. @param words What the model reads. @param hasRefused Whether nothing has happened. */
 export function statusFailure(
-  { status, statusText, headers }: Response,
+  { status, headers }: Response,
   words: string,
   { method, isRepeatable, hasKey }: FailedOperation,
   hasRefused: boolean,
@@ -56,9 +55,7 @@ export function statusFailure(
   const { category = status >= 500 ? 'network' : 'application', isRetryable = status >= 500 && isRepeatable } =
     refusals.get(status) ?? {}
   const again = adviceOnRetry(headers.get('retry-after'))
-  const reason =
-    statusText === '' ? String(status) : `${status} ${documentText(statusText.slice(0, 100)).replaceAll('\n', ' ')}`
-  return new ToolFailure(words === '' ? reason : `${reason}: ${words}`, {
+  return new ToolFailure(words, {
     category,
     retryable: isRetryable || (status === 409 && hasKey),
     ...effectDetail(hasRefused || isSafe(method) ? 'none' : undefined),

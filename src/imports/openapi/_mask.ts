@@ -20,6 +20,12 @@ export class CredentialMask {
     return masked
   }
 
+  /** Hides the credentials in text that was cut: what one begins with may be its end, so that is left out. */
+  cutText(text: string): string {
+    const [longest = ''] = this.#allForms()
+    return longest === '' ? text : this.text(text).slice(0, 1 - longest.length)
+  }
+
   /** Returns all forms, the longest first, since some contain others. They are made when the first answer comes. */
   #allForms(): readonly string[] {
     return (this.#forms ??= [
@@ -112,7 +118,8 @@ function credentialForms(value: string): string[] {
     .flatMap((form) => [form.replaceAll('+', '-').replaceAll('/', '_'), encoded(form)])
   // Most tokens are written in the same way everywhere.
   const escaped = /^[\w.~-]*$/.test(value) ? [] : escapedForms(value, bytes)
-  return [value, hex, hex.toUpperCase(), ...aligned, ...others, ...escaped]
+  // A host comes back in small letters.
+  return [value, value.toLowerCase(), hex, hex.toUpperCase(), ...aligned, ...others, ...escaped]
 }
 
 const hexOfBytes = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))

@@ -12,7 +12,7 @@ import {
 } from './_document.ts'
 import type { ApiDocument, DocumentNode } from './_document.ts'
 import type { ApiOperation, OperationOptions } from './_options.ts'
-import { joinsLabelsByCommas } from './_parameters.ts'
+import { isHeaderName, joinsLabelsByCommas } from './_parameters.ts'
 import { defineOwn } from './_schemas.ts'
 import { alternativesOf } from './_security.ts'
 
@@ -102,6 +102,8 @@ export interface RequestPlan {
   readonly path: string
   readonly method: string
   readonly parameters: readonly PlannedParameter[]
+  /** What the application and credentials fill in, such as `query api_key`: no value of another parameter may have these keys. */
+  readonly reserved: ReadonlySet<string>
   readonly body: BodyPlan | undefined
   readonly fixedBody: readonly FixedMember[]
   /** The header that has the `invocationId`. */
@@ -141,6 +143,7 @@ export function requestPlan(
   const examples: Record<string, unknown> = {}
   const required: string[] = []
   const parameters: PlannedParameter[] = []
+  const reserved = new Set(settings.taken)
   const args = new Set<string>(mayHaveBody ? ['body'] : [])
   const found = parametersOf(root, item, node, path)
   const idempotencyHeader = idempotencyHeaderOf([...found.values()], method, settings)
@@ -150,7 +153,7 @@ export function requestPlan(
     if (place === 'header' && name.toLowerCase() === idempotencyHeader?.toLowerCase()) continue
     if (place === 'header' && headersOfTransport.test(name))
       throw new OperationFault(`its header ${quotedFromDocument(name)} belongs to the transport`)
-    if (place === 'header' && !/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+    if (place === 'header' && !isHeaderName(name))
       throw new OperationFault(`${quotedFromDocument(name)} is no name of a header`)
     const [media] = entriesOf(parameter, 'content')
     const planned = {
@@ -163,6 +166,7 @@ export function requestPlan(
     }
     if (settings.fixed.has(name)) {
       settings.used.add(name)
+      reserved.add(`${place} ${name}`)
       parameters.push({ ...planned, arg: undefined, fixed: settings.fixed.get(name) })
       continue
     }
@@ -197,6 +201,7 @@ export function requestPlan(
     path: path.replace(/#.*/s, ''), // what is sent to no server tells operations apart in some documents
     method,
     parameters,
+    reserved,
     body,
     fixedBody,
     idempotencyHeader,

@@ -22,11 +22,16 @@ export function byteString(text: string): string {
   return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('')
 }
 
-/** Percent-encodes what may stand nowhere in a URL. What has a meaning in one stays, but for what ends a query. */
+/** Whether a text can be the name of a header. */
+export function isHeaderName(text: string): boolean {
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(text)
+}
+
+/** Percent-encodes what may stand nowhere in a URL. What has a meaning in one stays, but for what ends a value or a query. */
 function encodedButReserved(text: string): string {
   return encodeURI(text.toWellFormed())
     .replace(/%5[BD]/gi, decodeURIComponent)
-    .replaceAll('#', '%23')
+    .replace(/[#&+]/g, encodeURIComponent)
 }
 
 /** Returns the text of a value: of a text the text itself, of an object its JSON. */
@@ -62,8 +67,17 @@ export function pathValueText(
   return prefix + flat.join(explode && Array.isArray(value) ? prefix : ',')
 }
 
-/** Writes a value into a query, as pairs. An empty list has none. */
-export function queryPairs(serialization: Serialization, value: unknown): string[] {
+/**
+ * Writes a value into a query, as pairs. An empty list has none.
+ *
+ * @param isReserved Whether a key is none of this value: an object may not fill in what the application sets. Default: none is.
+ * @throws `ToolFailure` if the value has such a key.
+ */
+export function queryPairs(
+  serialization: Serialization,
+  value: unknown,
+  isReserved: (key: string) => boolean = () => false,
+): string[] {
   const { name, style = 'form', explode = style === 'form', allowReserved = false } = serialization
   const encode = allowReserved ? encodedButReserved : encoded
   const key = encoded(name)
@@ -74,8 +88,12 @@ export function queryPairs(serialization: Serialization, value: unknown): string
     return [`${key}=${value.map((each) => encode(textOfValue(each))).join(separator)}`]
   }
   if (style === 'deepObject') return deepPairs(key, value, encode)
-  if (isNode(value) && explode)
-    return Object.entries(value).map(([each, item]) => `${encoded(each)}=${encode(textOfValue(item))}`)
+  if (isNode(value) && explode) {
+    return Object.entries(value).map(([each, item]) => {
+      if (isReserved(each)) throw invalidArgument(`\`${name}\` may not have \`${each}\`, which is set elsewhere`)
+      return `${encoded(each)}=${encode(textOfValue(item))}`
+    })
+  }
   const texts = flatTexts(value)
   return texts.length === 0 ? [] : [`${key}=${texts.map(encode).join(',')}`]
 }

@@ -33,12 +33,16 @@ export async function operationRequest(
       continue
     }
     const sent = isJson ? JSON.stringify(value) : value
+    const isReserved = (key: string): boolean => arg !== undefined && plan.reserved.has(`${place} ${key}`)
     if (place === 'path') {
       const segment = pathSegment(parameter, sent, plan.byComma)
       path = path.replaceAll(`{${name}}`, () => segment)
-    } else if (place === 'query') query.push(...queryPairs(parameter, sent))
-    else if (place === 'header') headers.set(name, headerText(parameter, sent))
-    else cookies.push(...queryPairs({ ...parameter, style: 'form', allowReserved: false }, sent))
+    } else if (place === 'header') headers.set(name, headerText(parameter, sent))
+    else if (place === 'query') for (const pair of queryPairs(parameter, sent, isReserved)) query.push(pair)
+    else {
+      const asForm = { ...parameter, style: 'form', allowReserved: false }
+      for (const pair of queryPairs(asForm, sent, isReserved)) cookies.push(pair)
+    }
   }
   if (plan.idempotencyHeader !== undefined) headers.set(plan.idempotencyHeader, context.invocationId)
   const value = await bodyValue(plan, input, context)

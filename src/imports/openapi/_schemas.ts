@@ -237,12 +237,17 @@ export class DocumentSchemas {
     const mapping = memberOf(discriminator, 'mapping')
     const branches = memberOf(schema, 'oneOf')
     if (tag === undefined || !isNode(mapping) || !Array.isArray(branches) || !Array.isArray(target['oneOf'])) return
+    const namesOf = new Map<unknown, string[]>()
+    for (const [name, place] of Object.entries(mapping)) {
+      if (typeof place !== 'string') continue
+      const reference = place.startsWith('#/') ? place : `#/components/schemas/${place}`
+      const names = namesOf.get(reference)
+      if (names === undefined) namesOf.set(reference, [name])
+      else names.push(name)
+    }
     target['oneOf'] = target['oneOf'].map((branch: unknown, index) => {
-      const reference = textMember(branches[index], '$ref')
-      const names = Object.entries(mapping).flatMap(([name, place]) => {
-        return place === reference || `#/components/schemas/${String(place)}` === reference ? name : []
-      })
-      if (reference === undefined || names.length === 0) return branch
+      const names = namesOf.get(textMember(branches[index], '$ref'))
+      if (names === undefined) return branch
       const own = memberOf(memberOf(resolved(this.#root, branches[index]), 'properties'), tag)
       if (memberOf(own, 'const') !== undefined || memberOf(own, 'enum') !== undefined) return branch
       const properties = defineOwn({}, tag, names.length === 1 ? { const: names[0] } : { enum: names })

@@ -35,9 +35,21 @@ export interface CredentialPlaces {
 
 type AuthOption = Readonly<Record<string, CredentialSource | Mint>>
 
-/** Returns the names of all security schemes of a document. */
+/** Returns the names of the security schemes of a document that take a credential. */
 export function schemeNames({ root }: ApiDocument): string[] {
-  return entriesOf(memberOf(root, 'components'), 'securitySchemes').map(([name]) => name)
+  const schemes = entriesOf(memberOf(root, 'components'), 'securitySchemes')
+  return schemes.flatMap(([name, scheme]) => (isCertificate(root, scheme) ? [] : name))
+}
+
+const certificateAdvice = ' (a certificate: give a `fetch` that has it)'
+
+/** Whether a security scheme is a certificate of the connection, which `fetch` brings. */
+function isCertificate(root: DocumentNode, scheme: unknown): boolean {
+  try {
+    return textMember(resolved(root, scheme), 'type') === 'mutualTLS'
+  } catch {
+    return false
+  }
 }
 
 /** Returns the names of the schemes of each alternative of an operation. */
@@ -62,12 +74,9 @@ export function plannedSchemes(
   const alternatives = Array.isArray(own) ? own.filter(isNode) : []
   if (alternatives.length === 0) return []
   const schemes = memberOf(memberOf(root, 'components'), 'securitySchemes')
-  const isOfTransport = (name: string): boolean => {
-    return hasFetch && textMember(resolved(root, memberOf(schemes, name)), 'type') === 'mutualTLS'
-  }
-  const chosen = alternatives.find((each) =>
-    Object.keys(each).every((name) => Object.hasOwn(auth, name) || isOfTransport(name)),
-  )
+  const isOfTransport = (name: string): boolean => isCertificate(root, memberOf(schemes, name))
+  const isLacking = (name: string): boolean => (isOfTransport(name) ? !hasFetch : !Object.hasOwn(auth, name))
+  const chosen = alternatives.find((each) => !Object.keys(each).some(isLacking))
   if (chosen === undefined) {
     const complete = alternatives.filter((each) => Object.keys(each).every((name) => isNode(memberOf(schemes, name))))
     if (complete.length === 0) {
@@ -78,16 +87,15 @@ export function plannedSchemes(
         `it needs the security scheme ${quotedFromDocument(stranger)}, which the document does not define`,
       )
     }
-    const lacking = complete.map((each) => {
-      const names = Object.keys(each).filter((name) => !Object.hasOwn(auth, name))
-      return names.map(quotedFromDocument).join(' and ')
-    })
-    throw new OperationFault(
-      `it needs the credential ${[...new Set(lacking)].slice(0, 5).join(', or ')}: give it in \`auth\``,
+    const lacking = complete.map((each) => Object.keys(each).filter(isLacking))
+    const words = lacking.map((names) =>
+      names.map((name) => quotedFromDocument(name) + (isOfTransport(name) ? certificateAdvice : '')).join(' and '),
     )
+    const advice = lacking.flat().every(isOfTransport) ? '' : ': give it in `auth`'
+    throw new OperationFault(`it needs the credential ${[...new Set(words)].slice(0, 5).join(', or ')}${advice}`)
   }
   return Object.keys(chosen).flatMap((name) => {
-    if (!Object.hasOwn(auth, name)) return []
+    if (isOfTransport(name)) return []
     const scheme = resolved(root, memberOf(schemes, name))
     const scopes = listMember(chosen, name).filter((scope) => typeof scope === 'string')
     return { ...place, scheme: name, scopes, options: credentialOptions(auth[name]!), ...carrierOf(name, scheme) }

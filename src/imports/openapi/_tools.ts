@@ -2,7 +2,7 @@ import { Tool, type Schema, type ToolContext, type ToolTraits } from '../../inde
 import { SchemaConversionError } from '../../errors.ts'
 import type { ErasedConfig } from '../../extension.ts'
 import { answerComparison, strictAnswerSchema } from './_answer-schemas.ts'
-import { acceptOf, declaredAnswer } from './_answers.ts'
+import { acceptOf, declaredHeaders } from './_answers.ts'
 import { callOperation, type CallableOperation } from './_calls.ts'
 import { withConsent } from './_consent.ts'
 import {
@@ -17,7 +17,7 @@ import {
 } from './_document.ts'
 import { isSafe, refusesByStatus } from './_failures.ts'
 import { OperationSchema } from './_input-schema.ts'
-import { originsOf, type AllowedHosts } from './_network.ts'
+import { isSafeForCredentials, originsOf, type AllowedHosts } from './_network.ts'
 import { requestPlan, type FoundOperation, type RequestPlan } from './_operations.ts'
 import {
   httpUrl,
@@ -49,6 +49,8 @@ export async function operationTool(name: string, found: FoundOperation, source:
   const hosts = hostsOf(found, options, source)
   const purpose = { host: hosts.base.host, operation: operation.key }
   const schemes = plannedSchemes(document, node, settings.auth, settings.fetch !== undefined, purpose)
+  if (schemes.length > 0 && !isSafeForCredentials(hosts.base))
+    throw new OperationFault('credentials are sent only by https:, or to this machine: its `baseUrl` is neither')
   const takenPlaces = new Set(
     schemes.map(({ carrier, parameter }) => {
       const place = carrier === 'bearer' || carrier === 'basic' ? 'header' : carrier
@@ -77,8 +79,7 @@ export async function operationTool(name: string, found: FoundOperation, source:
     answers: {
       operation: { method: request.method, isRepeatable, hasKey: request.idempotencyHeader !== undefined },
       limits: settings.limits,
-      headers: (status) =>
-        entriesOf(declaredAnswer(document.root, node, status), 'headers').map(([header]) => header.toLowerCase()),
+      headers: (status) => declaredHeaders(document.root, node, status),
       refuses: (status) => settings.refuses?.(status, operation) ?? refusesByStatus(status),
       failed: settings.failed,
       compare: settings.responses === 'report' ? answerComparison(found, source) : () => {},
@@ -128,10 +129,8 @@ function hostsOf(
   const named = httpUrl(baseUrl)
   if (named !== undefined) return { base: named, isNamedInCode: true, origins }
   const isNamedInCode = settings.baseUrl !== undefined
-  const [server] = [memberOf(node, 'servers'), memberOf(item, 'servers')].flatMap((list) =>
-    Array.isArray(list) ? (list as unknown[]) : [],
-  )
-  const address = textMember(server, 'url')
+  const servers = [memberOf(node, 'servers'), memberOf(item, 'servers')].find(Array.isArray) as unknown[] | undefined
+  const address = servers?.length === 0 ? '/' : textMember(servers?.[0], 'url')
   if (address === undefined) return { base, isNamedInCode, origins }
   const url = /[{}]/.test(address) ? undefined : httpUrl(URL.parse(address, base.href) ?? '')
   if (url === undefined)

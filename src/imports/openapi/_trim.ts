@@ -18,7 +18,7 @@ export function trimmedSchema(schema: DocumentNode, most: number): TrimmedSchema
     return { schema: plain, note: `descriptions below level ${deepestDescription} are left out` }
   for (let level = deepestBranch; ; level--) {
     const cut = cutAt(schema, Math.min(deepestDescription, level), level)
-    const isLast = level === 1
+    const isLast = level === 0
     if (!isLast && JSON.stringify(cut).length > most) continue
     return { schema: cut, note: `branches below level ${level} are any value to the model` }
   }

@@ -1,6 +1,7 @@
 import { IllegalTransitionError } from '../kernel/errors.ts'
 import type { ToolEvent, ToolEventOf } from '../kernel/call/events.ts'
 import type { ToolCallAuditEntry, ToolCallRecord, ToolCallState } from '../kernel/call/record.ts'
+import { shortened } from '../kernel/json/shortened.ts'
 import { following } from './record.ts'
 
 /** With it begins the line of an audit trail that says what a call waits for before it starts. */
@@ -55,6 +56,7 @@ export function fold(record: OpenRecord, event: ToolEvent): void {
       record.input = event.args
       record.repairedFrom = event.from
       record.repairs = event.steps
+      remark(record, timestamp, repairedWords(event))
       break
     case 'call:blocked':
       remark(record, timestamp, blockedWords(event))
@@ -113,6 +115,12 @@ function foldFinding(record: OpenRecord, reconciles: string): void {
 /** Says in a line of the audit trail what a call waits for before it starts. */
 function blockedWords({ by, gate = by, behind }: ToolEventOf<'call:blocked'>): string {
   return `${blockedMark}${gate}${behind === undefined ? '' : `, behind ${behind}`}`
+}
+
+/** Says in a line of the audit trail how the args were repaired, and where. */
+function repairedWords({ steps }: ToolEventOf<'call:repaired'>): string {
+  const words = steps.map(({ step, path }) => (path.length === 0 ? step : `${step} at ${path.join('.')}`))
+  return shortened(`repaired: ${words.join(', ')}`, 256)
 }
 
 function foldWaiting(record: OpenRecord, event: ToolEventOf<'call:waiting'>): void {

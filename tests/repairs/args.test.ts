@@ -214,6 +214,7 @@ describe('a repaired call', () => {
       const snapshot = await executor.calls.get(invocationId)
       expect(snapshot).toMatchObject({ args: { n: 5 }, callId: first.callId, repairs: expect.any(Array) })
       expect(snapshot.repairedFrom).toMatch(/^[0-9a-f]{64}$/)
+      expect(snapshot.auditTrail[1]).toMatchObject({ state: 'PENDING', note: expect.stringMatching(/^repaired: /) })
       for (const again of [args, { n: 5 }]) {
         const replayed = await executor.execute({ name: 'pay', args: again }, { invocationId })
         expect([replayed.status, replayed.content]).toEqual(['ok', first.content])

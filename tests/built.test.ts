@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { createContext, runInContext } from 'node:vm'
 import { build } from 'esbuild'
 import { globSync } from 'tinyglobby'
+import type * as Toolwright from 'toolwright'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 const run = promisify(execFile)
@@ -43,6 +44,13 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
     // `stores/file` gives `fileStore`: the family's word follows where the name alone would say too little.
     const factories = Object.keys(module).filter((key) => key.startsWith(name) && typeof module[key] === 'function')
     expect(factories).toHaveLength(1)
+  })
+
+  it('prints results and registries by the names of their classes', async () => {
+    const { createExecutor, tool, ToolRegistry } = (await import(join(root, 'dist', 'index.js'))) as typeof Toolwright
+    const registry = new ToolRegistry([tool('now', () => '12:00')])
+    const result = await createExecutor({ tools: registry.merge([]) }).execute({ name: 'now' })
+    expect([result.constructor.name, registry.constructor.name]).toEqual(['CallResult', 'ToolRegistry'])
   })
 
   it.each(leaves.filter((leaf) => leaf.startsWith('frameworks/')))('loads no framework with %s', (leaf) => {

@@ -43,10 +43,10 @@ export class CallResult implements Writable<ToolResult> {
     this.durationMs = durationMs
   }
 
-  /** Returns a result with other fields. */
+  /** Returns a result with other fields. Its class has no name in itself, since a build renames a class which does, and programs print it. */
   static of(result: ToolResult, changes: Partial<ToolResult>): ToolResult {
     const { status, effect, content, durationMs } = result
-    const copy = new CallResult(result, status, effect, content, durationMs)
+    const copy = new this(result, status, effect, content, durationMs)
     copy.#value = result.value
     return Object.assign(copy, result, changes)
   }

@@ -163,7 +163,7 @@ export class ToolRegistry {
    * @param options `onCollision`: what to do if a name is taken and the incoming tool's `onCollision` is `'throw'`. Default: `'throw'`.
    */
   merge(others: Iterable<ToolRegistry>, options: { readonly onCollision?: OnCollision } = {}): ToolRegistry {
-    const merged = new ToolRegistry()
+    const merged = registryOf([]) // the name of a class in itself is renamed by a build
     for (const registry of [this, ...others]) {
       for (const tool of registry.list()) {
         const onCollision = tool.onCollision === 'throw' ? options.onCollision : tool.onCollision

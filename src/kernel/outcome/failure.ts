@@ -59,20 +59,21 @@ function connectionOf(thrown: object, words: string): string {
   }
 }
 
-export function downstream(toolName: string, thrown: unknown): ToolDownstreamError {
+/** @param what What of the tool failed, as the subject of a sentence. */
+export function downstream(toolName: string, thrown: unknown, what = 'Tool'): ToolDownstreamError {
   const { name, message } = errorWords(thrown)
   const category = categoryOf(thrown)
   const isTransient = category === 'network' || category === 'rate_limit'
   try {
     const { retryable = isTransient, recommendations } = thrown instanceof ToolFailure ? thrown : {}
-    return new ToolDownstreamError(`Tool ${JSON.stringify(toolName)} failed: ${name}: ${message}`, {
+    return new ToolDownstreamError(`${what} ${JSON.stringify(toolName)} failed: ${name}: ${message}`, {
       cause: thrown === undefined ? new Error('undefined') : thrown, // an error has no cause that is undefined
       category,
       retryable: retryable || (isToolError(thrown) && thrown.retryable),
       recommendations,
     })
   } catch {
-    return downstream(toolName, unreadWords)
+    return downstream(toolName, unreadWords, what)
   }
 }
 

@@ -17,6 +17,6 @@ export function noteEffectKey(confirmed: Confirmed): void {
     }
     confirmed.effectKey = { text, digest: sha256(text) }
   } catch (thrown) {
-    throw downstream(tool.name, thrown)
+    throw downstream(tool.name, thrown, '`effectKey` of tool')
   }
 }

@@ -58,7 +58,7 @@ function conflictsOf({ tool, input, context, session }: Confirmed): readonly Loc
   try {
     return lockKeysOf(tool.conflicts(input, context), tool.name, session)
   } catch (thrown) {
-    throw thrown instanceof ToolDownstreamError ? thrown : downstream(tool.name, thrown)
+    throw thrown instanceof ToolDownstreamError ? thrown : downstream(tool.name, thrown, '`conflicts` of tool')
   }
 }
 

@@ -115,6 +115,31 @@ describe('a call of a handler, with the handler\u2019s context as its parent,', 
     expect(result?.error?.message).toContain('tool "outer" (invocation "first")')
   })
 
+  test.each([
+    ['until `waitTimeout`, if each of them touches what the other holds', false, 'timed_out none E_TOOL_TIMEOUT'],
+    ['not at all, if the outer calls name all of it', true, 'ok completed'],
+  ])('waits for a call of another handler, %s', async (_when, namesAll, expected) => {
+    const results: string[] = []
+    const both = ['a', 'b']
+    const tools = both.map((key) =>
+      work(
+        `outer-${key}`,
+        async (_input, parent) => {
+          await pause(2)
+          const other = both.find((each) => each !== key)
+          results.push(outcome(await executor.execute({ name: 'inner', args: { key: other } }, { parent })))
+        },
+        { conflicts: () => (namesAll ? both : [key]) },
+      ),
+    )
+    const inner = work('inner', () => 'ran', { conflicts: ({ key }: { key: string }) => [key] })
+    const executor: ToolExecutor = createExecutor({ tools: [...tools, inner], waitTimeout: 50 })
+    const around = await soon(executor.executeToolCalls(tools.map(({ name }) => ({ name }))))
+    expect(around.map(outcome)).toEqual(['ok completed', 'ok completed'])
+    expect(results).toHaveLength(2)
+    expect(results[0]).toBe(expected) // the other may go on then
+  })
+
   test.each(['user', 'model'] as const)(
     'has its session, principal, caller (%s) and values, and is cancelled with it',
     async (caller) => {

@@ -21,6 +21,8 @@ export class Attempt {
   readonly #done: DoneEffects
   readonly #window: number
   readonly #repeat: Repeat | undefined
+  /** The invocation that the journal names, if that is under way. */
+  #behind: string | undefined
 
   /** @param repeat What becomes of the call if the thing is done; nothing, if it runs all the same. */
   constructor(
@@ -44,13 +46,22 @@ export class Attempt {
     const { key } = this.#effect
     if (this.#calls.claim !== undefined || this.#done.isBusy(key)) return this.#enterLater()
     if (this.#repeat !== undefined && this.#done.get(key)?.effect === 'unknown') return this.#enterLater()
-    const before = this.#done.begin(key)
+    const before = this.#done.begin(key, this.#call.invocationId)
     try {
       return this.#withheld(before) ?? this.#run(before)
     } catch (error) {
       this.#done.end(key, before)
       throw error
     }
+  }
+
+  /** For what the call waits. */
+  get waitsFor(): string {
+    const { invocationId } = this.#call
+    const words = `for ${JSON.stringify(this.#text)}`
+    const behind = this.#behind ?? this.#done.underWay(this.#effect.key)
+    if (behind === undefined || behind === invocationId) return words
+    return `${words}, which invocation ${JSON.stringify(behind)} has begun. If the process of that has died, \`calls.recover\` closes it`
   }
 
   async #enterLater(): Promise<Entry> {
@@ -60,7 +71,7 @@ export class Attempt {
       await this.#done.rest(key, { signal })
       if (signal.aborted) return undefined
     }
-    const before = this.#done.begin(key)
+    const before = this.#done.begin(key, this.#call.invocationId)
     try {
       return await this.#decide(before)
     } catch (error) {
@@ -99,7 +110,9 @@ export class Attempt {
       return snapshot === undefined || (snapshot.status === 'waiting' && snapshot.effect === 'none')
     }
     if (await isWaiting()) return undefined // it asks again when it comes back
+    this.#behind = invocationId
     const result = await this.#calls.settled(invocationId, { signal })
+    this.#behind = undefined
     const { completedAt, session } = (await this.#calls.get(invocationId)) ?? {}
     if (result === undefined || result.effect === 'none' || completedAt === undefined || session === undefined)
       return undefined

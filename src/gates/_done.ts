@@ -16,6 +16,8 @@ interface EffectEntry {
   readonly done: Done | undefined
   /** Those who wait until it is over; nothing, if nothing is under way. */
   readonly waiting?: (() => void)[]
+  /** The invocation that is under way. */
+  readonly by?: string
 }
 
 /** The longest result that is kept, as JSON, in characters. */
@@ -38,6 +40,11 @@ export class DoneEffects {
     return this.#entries.get(key)?.waiting !== undefined
   }
 
+  /** Returns the invocation that is under way. */
+  underWay(key: string): string | undefined {
+    return this.#entries.get(key)?.by
+  }
+
   /** Waits until what is under way is over, or the call gives up. */
   rest(key: string, { signal }: { readonly signal: AbortSignal }): Promise<void> {
     return new Promise((resolve) => {
@@ -58,10 +65,10 @@ export class DoneEffects {
     return done !== undefined && performance.now() - done.at <= this.#window ? done : undefined
   }
 
-  /** Says that something is under way. Returns what was done before. */
-  begin(key: string): Done | undefined {
+  /** Says that something is under way, by an invocation. Returns what was done before. */
+  begin(key: string, by: string): Done | undefined {
     const done = this.get(key)
-    this.#entries.set(key, { done, waiting: [] })
+    this.#entries.set(key, { done, waiting: [], by })
     return done
   }
 

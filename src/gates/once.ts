@@ -5,7 +5,16 @@
  * @module
  */
 import type { Extension } from '../index.ts'
-import { checkOptions, numberFrom, oneOf, type Confirmed, type Gate, type OptionCheck } from '../extension.ts'
+import { InvalidConfigurationError } from '../errors.ts'
+import {
+  checkOptions,
+  numberFrom,
+  oneOf,
+  type Confirmed,
+  type EarlierCalls,
+  type Gate,
+  type OptionCheck,
+} from '../extension.ts'
 import { Attempt, type Repeat } from './_attempt.ts'
 import { DoneEffects } from './_done.ts'
 
@@ -28,6 +37,10 @@ export interface OnceOptions {
 /** How many keys are remembered. */
 const mostEffectKeys = 10_000
 
+const forgetful =
+  '`once` keeps things from being done twice in this process alone, until it ends: no journal of the executor notes what is done. ' +
+  'Give `use` one that does, such as `sqliteJournal(file)` or `postgresJournal(pool)`; or `memoryJournal()`, if one process is enough.'
+
 const callersCheck: OptionCheck = {
   expected: `a list of ${callerKinds.join(', ')}`,
   accepts: (list) => Array.isArray(list) && list.every((kind) => callerKinds.includes(kind as never)),
@@ -39,7 +52,7 @@ const callersCheck: OptionCheck = {
  * `reconcile` of its tool is asked, else a person.
  *
  * A journal with `claimEffect` remembers it for all processes and after a restart. Without one it holds in this process, for
- * the newest 10,000 keys.
+ * the newest 10,000 keys, which the executor's `report` is told once, at the first call that names what it does.
  *
  * @param options How long a thing counts as done, in which scope, for whose calls, and what becomes of a repeated call.
  * @throws `E_INVALID_CONFIGURATION` if an option is invalid or unknown.
@@ -47,12 +60,15 @@ const callersCheck: OptionCheck = {
  * ```ts
  * import { createExecutor, tool } from 'toolwright'
  * import { once } from 'toolwright/gates/once'
+ * import { sqliteJournal } from 'toolwright/journals/sqlite'
  *
  * const refund = tool('refund', ({ order }: { order: string }) => `Refunded ${order}.`).with({
  *   effectKey: (input) => `refund:${(input as { order: string }).order}`,
  * })
- * const executor = createExecutor({ tools: [refund], use: [once({ window: 3_600_000 })] })
+ * const use = [once({ window: 3_600_000 }), sqliteJournal(`/tmp/refunds-${process.pid}.db`)]
+ * const executor = createExecutor({ tools: [refund], use })
  * console.log((await executor.execute({ name: 'refund', args: { order: '4711' } })).status) // ok
+ * await executor.close()
  * ```
  * @experimental
  */
@@ -65,16 +81,25 @@ export function once(options: OnceOptions = {}): Required<Pick<Extension, 'gates
   })
   const { window = 600_000, scope = 'session', callers = ['model'], repeat = 'tell' } = options
   const done = new DoneEffects(window, mostEffectKeys)
+  const attempts = new WeakMap<Confirmed, Attempt>()
+  const reported = new WeakSet<EarlierCalls>() // each executor has its own
   const enter: Gate['enter'] = (call, _context, calls) => {
     const { effectKey, caller, session, principal, name } = call
     if (effectKey === undefined || isWithinSame(call)) return undefined
+    if (calls.claim === undefined && !reported.has(calls)) {
+      reported.add(calls)
+      calls.report(new InvalidConfigurationError(forgetful))
+    }
     const isWithheld = callers.includes(typeof caller === 'string' ? caller : 'app')
     const place = scope === 'principal' && principal !== undefined ? ['principal', principal] : ['session', session]
     const where = JSON.stringify([...place, name])
     const effect = { scope: where, key: where + effectKey.digest }
-    return new Attempt(call, calls, effect, done, window, isWithheld ? repeat : undefined).enter()
+    const attempt = new Attempt(call, calls, effect, done, window, isWithheld ? repeat : undefined)
+    const entry = attempt.enter()
+    if (entry instanceof Promise) attempts.set(call, attempt)
+    return entry
   }
-  return { gates: [{ name: 'once', enter }] }
+  return { gates: [{ name: 'once', enter, waitsFor: (call) => attempts.get(call)?.waitsFor }] }
 }
 
 /** Whether a call is made within one that does the same thing. It is part of that, and would wait for it. */

@@ -69,9 +69,10 @@ async function reconcileCall(invocationId: string, { recorder }: Pick<Kernel, 'r
 }
 
 /** Makes what gates may ask about the calls before. */
-export function earlierCalls(kernel: Pick<Kernel, 'inFlight' | 'recorder'>): EarlierCalls {
-  const { recorder, inFlight } = kernel
+export function earlierCalls(kernel: Pick<Kernel, 'inFlight' | 'recorder' | 'report'>): EarlierCalls {
+  const { recorder, inFlight, report } = kernel
   return {
+    report,
     settled: (id, options) => earlierResult(id, kernel, options),
     reconcile: (id) => reconcileCall(id, kernel),
     get: async (id) => recorder?.snapshot(id, inFlight.get(id)),

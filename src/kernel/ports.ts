@@ -118,6 +118,8 @@ export interface EarlierCalls {
   readonly claim?: ((scope: string, call: Confirmed, former?: string) => Promise<string>) | undefined
   /** Notes a former invocation again, in the place of a call that did nothing. */
   readonly giveBack?: ((scope: string, call: Confirmed, former: string) => Promise<unknown>) | undefined
+  /** Takes faults that belong to no call's result. */
+  readonly report: (error: unknown) => void
 }
 
 /**
@@ -128,6 +130,8 @@ export interface EarlierCalls {
 export interface Gate {
   readonly name: string
   enter(call: Confirmed, context: ToolContext, calls: EarlierCalls): Entry | Promise<Entry>
+  /** Says for what a call waits here, in words such as `for "refund:1"`. It is asked when the call has waited too long. */
+  waitsFor?(call: Confirmed): string | undefined
 }
 
 /** Runs the tools of one execution type. */

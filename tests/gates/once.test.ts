@@ -4,6 +4,7 @@ import type { Middleware } from 'toolwright/extension'
 import { once } from 'toolwright/gates/once'
 import { coalesce } from 'toolwright/gates/coalesce'
 import { memoryJournal } from 'toolwright/journals/memory'
+import { records, type Journal } from 'toolwright/records'
 import { describe, expect, test, vi } from 'vitest'
 import { deferred, outcome, pause, soon, text, turn, work } from '../kernel/_calls.ts'
 
@@ -19,9 +20,19 @@ function refunds(options: object = {}): { readonly tool: Tool; readonly done: st
   return { tool: work('refund', handler, { effectKey: orderOf, ...options }), done }
 }
 
+/** A journal of another package, of before there were gates. */
+function withoutClaims(): Extension {
+  const journal: Journal = { ...memoryJournal().journal }
+  delete journal.claimEffect
+  return records(journal)
+}
+
 const call = (order: number, why = ''): { name: string; args: object } => ({ name: 'refund', args: { order, why } })
 
 const told = /^Not run again: refund:1 was done \d+ s ago \(effect completed\)\. Its result is below\. If it is meant/
+
+/** Takes the report that no journal notes what is done. */
+const unheard = (): void => {}
 
 /** With a journal, another process could have done it, so that is asked. */
 const places: readonly [string, () => readonly Extension[]][] = [
@@ -31,7 +42,7 @@ const places: readonly [string, () => readonly Extension[]][] = [
 
 describe.each(places)('a thing that is asked for again, %s,', (_, journal) => {
   const executorWith = (tool: Tool, ...use: readonly Extension[]): ToolExecutor =>
-    createExecutor({ tools: [tool], use: [...journal(), ...use] })
+    createExecutor({ tools: [tool], use: [...journal(), ...use], report: unheard })
 
   test('is done once however the args are worded, and the result of the first is told', async () => {
     const { tool, done } = refunds()
@@ -200,7 +211,7 @@ describe.each(places)('a thing that is asked for again, %s,', (_, journal) => {
     const { tool, done } = refunds({ conflicts: () => ['order'] })
     const door = deferred()
     const holder = work('hold', () => door.promise, { conflicts: () => ['order'] })
-    const executor = createExecutor({ tools: [tool, holder], use: [...journal(), once()] })
+    const executor = createExecutor({ tools: [tool, holder], use: [...journal(), once()], report: unheard })
     const held = executor.execute({ name: 'hold', args: {} })
     const controller = new AbortController()
     const first = executor.execute(call(1), { signal: controller.signal })
@@ -249,7 +260,7 @@ describe('what is not known', () => {
 
   test('is refused if `repeat` denies', async () => {
     const tool = work('refund', () => Promise.reject(new Error('cut')), { effectKey: orderOf })
-    const executor = createExecutor({ tools: [tool], use: [once({ repeat: 'deny' })] })
+    const executor = createExecutor({ tools: [tool], use: [once({ repeat: 'deny' })], report: unheard })
     await executor.execute(call(1))
     expect(outcome(await executor.execute(call(1, 'again')))).toBe('denied none E_TOOL_DENIED')
   })
@@ -257,7 +268,7 @@ describe('what is not known', () => {
 
 test('500 retries in other words do 50 things once each', async () => {
   const { tool, done } = refunds()
-  const executor = createExecutor({ tools: [tool], use: [once({ repeat: 'deny' })], concurrency: 8 })
+  const executor = createExecutor({ tools: [tool], use: [once({ repeat: 'deny' })], report: unheard, concurrency: 8 })
   const calls = Array.from({ length: 500 }, (_, index) => call(index % 50, `wording ${index}`))
   for (let start = 0; start < calls.length; start += 25) await executor.executeToolCalls(calls.slice(start, start + 25))
   expect(done.toSorted((a, b) => a.localeCompare(b))).toEqual([...new Set(done)].toSorted((a, b) => a.localeCompare(b)))
@@ -274,9 +285,70 @@ test('a loop of 50 edits and tests has no call withheld: tools without a key are
   expect(ran).toHaveLength(100)
 })
 
+describe('a journal that does not note what is done', () => {
+  const faultsOf = async (use: readonly Extension[], tools: readonly Tool[]): Promise<readonly unknown[]> => {
+    const faults: unknown[] = []
+    const executor = createExecutor({ tools, use, report: (fault) => void faults.push(fault) })
+    expect(faults).toEqual([])
+    for (const { name } of tools) await executor.execute({ name, args: { order: 1 } })
+    for (const { name } of tools) await executor.execute({ name, args: { order: 2 } })
+    return faults.map((fault) => (fault as Error).message)
+  }
+
+  test('is reported once for each executor, with what to do', async () => {
+    const gate = once()
+    const words =
+      /in this process alone.* such as `sqliteJournal\(file\)`.*`memoryJournal\(\)`, if one process is enough/
+    for (const use of [[gate], [gate], [gate, withoutClaims()]]) {
+      expect(await faultsOf(use, [refunds().tool])).toEqual([expect.stringMatching(words)])
+    }
+  })
+
+  test('is not reported of journals that do, nor if no tool names what it does', async () => {
+    expect(await faultsOf([once(), memoryJournal()], [refunds().tool])).toEqual([])
+    expect(await faultsOf([once()], [work('plain', () => 1)])).toEqual([])
+  })
+})
+
+describe('a call that waited too long for one that does the same', () => {
+  const waitedFor = async (...use: readonly Extension[]): Promise<string> => {
+    const door = deferred()
+    const { tool } = refunds({ handler: () => door.promise })
+    const executor = createExecutor({ tools: [tool], use: [...use, once()], waitTimeout: 20, report: unheard })
+    const first = executor.execute(call(1), { invocationId: 'first' })
+    await pause(5)
+    const second = await soon(executor.execute(call(1, 'again')))
+    door.resolve()
+    await first
+    expect(outcome(second)).toBe('timed_out none E_TOOL_TIMEOUT')
+    return text(second)
+  }
+
+  test.each(places)('says which that is, %s', async (_, journal) => {
+    expect(await waitedFor(...journal())).toContain(
+      'it waited at the gate "once" for "refund:1", which invocation "first" has begun. If the process of that has died',
+    )
+  })
+
+  test('in another process too', async () => {
+    const { journal } = memoryJournal()
+    const door = deferred()
+    const { tool } = refunds({ handler: () => door.promise })
+    const [one, other] = [1, 2].map(() =>
+      createExecutor({ tools: [tool], use: [records(journal), once()], waitTimeout: 100 }),
+    )
+    const first = one!.execute(call(1), { session: 'a', invocationId: 'first' })
+    await pause(5)
+    const second = await soon(other!.execute(call(1, 'again'), { session: 'a' }))
+    door.resolve()
+    await first
+    expect(text(second)).toContain('for "refund:1", which invocation "first" has begun.')
+  })
+})
+
 test('without a journal, the gate answers at once', async () => {
   const { tool } = refunds()
-  const executor = createExecutor({ tools: [tool], use: [once()] })
+  const executor = createExecutor({ tools: [tool], use: [once()], report: unheard })
   const blocked: unknown[] = []
   executor.on('call:blocked', (event) => void blocked.push(event))
   await executor.execute(call(1))
@@ -286,7 +358,7 @@ test('without a journal, the gate answers at once', async () => {
 
 test('a large result of the first is told by its handle', async () => {
   const tool = work('report', () => 'line\n'.repeat(40_000), { effectKey: () => 'report' })
-  const executor = createExecutor({ tools: [tool], use: [once()] })
+  const executor = createExecutor({ tools: [tool], use: [once()], report: unheard })
   const first = await executor.execute({ name: 'report', args: {} })
   const second = await executor.execute({ name: 'report', args: { again: true } })
   expect(second.handle).toBe(first.handle)
@@ -322,10 +394,16 @@ describe('`effectKey` of a tool', () => {
     ]
     for (const effectKey of keys) {
       const executor = createExecutor({ tools: [work('refund', () => 1, { effectKey })] })
-      expect(outcome(await executor.execute(call(1)))).toBe('error none E_TOOL_DOWNSTREAM_ERROR')
+      const result = await executor.execute(call(1))
+      expect(outcome(result)).toBe('error none E_TOOL_DOWNSTREAM_ERROR')
+      expect(result.error?.message).toMatch(/^`effectKey` of tool "refund" failed: (Error: no|TypeError: )/)
     }
     for (const effectKey of [() => undefined, () => null, () => 'x'.repeat(1_024)]) {
-      const executor = createExecutor({ tools: [work('refund', () => 1, { effectKey })], use: [once()] })
+      const executor = createExecutor({
+        tools: [work('refund', () => 1, { effectKey })],
+        use: [once()],
+        report: unheard,
+      })
       expect(outcome(await executor.execute(call(1)))).toBe('ok completed')
     }
   })
@@ -335,7 +413,7 @@ describe('`effectKey` of a tool', () => {
       effectKey: (input: unknown) => `refund:${(input as { card: string }).card}`,
       secrets: ['/card'],
     })
-    const executor = createExecutor({ tools: [tool], use: [once()] })
+    const executor = createExecutor({ tools: [tool], use: [once()], report: unheard })
     await executor.execute({ name: 'refund', args: { card: '4929-1111' } })
     const second = await executor.execute({ name: 'refund', args: { card: '4929-1111', again: true } })
     expect(text(second)).toContain('refund:[secret] was done')
@@ -354,7 +432,7 @@ test('keys are forgotten one by one, and none that is under way', async () => {
   const tool = work('refund', (input) => (orderOf(input) === 'refund:-1' ? door.promise : 'done'), {
     effectKey: orderOf,
   })
-  const executor = createExecutor({ tools: [tool], use: [once()] })
+  const executor = createExecutor({ tools: [tool], use: [once()], report: unheard })
   const slow = executor.execute(call(-1))
   for (let order = 0; order < 10_005; order++) await executor.execute(call(order))
   const again: Promise<ToolResult> = executor.execute(call(-1, 'again'))

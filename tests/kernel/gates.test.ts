@@ -165,6 +165,32 @@ describe('waiting at a gate', () => {
     expect(result.error?.message).toContain('"gate-0"')
   })
 
+  const reasons: readonly [string, Gate['waitsFor'], string][] = [
+    ['says', ({ name }) => `for another ${name}`, '"slow" for another pay.'],
+    ['does not say', () => undefined, '"slow".'],
+    ['says in no text', () => 7 as never, '"slow".'],
+    [
+      'throws instead of saying',
+      () => {
+        throw new Error('lost')
+      },
+      '"slow".',
+    ],
+  ]
+  test.each(reasons)('that ends names for what it waited, if the gate %s so', async (answer, waitsFor, words) => {
+    const faults: unknown[] = []
+    const slow: Gate = { name: 'slow', enter: () => never, ...(waitsFor && { waitsFor }) }
+    const executor = createExecutor({
+      tools: [work('pay', () => 1)],
+      use: [{ gates: [slow] }],
+      waitTimeout: 5,
+      report: (fault) => void faults.push(fault),
+    })
+    const result = await executor.execute({ name: 'pay', args: {} })
+    expect(result.error?.message).toBe(`The call was not started within 5 ms: it waited at the gate ${words}`)
+    expect(faults).toHaveLength(answer.startsWith('throws') ? 1 : 0)
+  })
+
   test('is told by `call:blocked`, and is in the list of calls', async () => {
     const door = deferred()
     const executor = createExecutor({

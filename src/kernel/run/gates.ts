@@ -5,6 +5,7 @@ import { timerLength } from '../call/deadline.ts'
 import type { Confirmed, GateEntry, Received, Verdict } from '../call/parcel.ts'
 import { isToolError, ToolDeniedError } from '../errors.ts'
 import type { GatesContext } from '../executor-context.ts'
+import { shortened } from '../json/shortened.ts'
 import { isThenable, unawaited } from '../json/thenable.ts'
 import { Known } from '../outcome/known.ts'
 import type { Gate } from '../ports.ts'
@@ -78,13 +79,20 @@ async function waitAt(gate: Gate, answer: unknown, confirmed: Confirmed, kernel:
 }
 
 function limitWait(
-  { name }: Gate,
-  { deadline }: Confirmed,
-  { waitTimeout }: GatesContext,
+  gate: Gate,
+  confirmed: Confirmed,
+  { waitTimeout, report }: GatesContext,
 ): ReturnType<typeof setTimeout> | undefined {
   if (waitTimeout === 0 || waitTimeout === Infinity) return undefined
   return setTimeout(() => {
-    deadline.cancel(notStarted(waitTimeout, `it waited at the gate ${JSON.stringify(name)}.`))
+    let words: unknown
+    try {
+      words = gate.waitsFor?.(confirmed)
+    } catch (error) {
+      report(error)
+    }
+    const what = typeof words === 'string' ? ` ${shortened(words, 1_000)}` : ''
+    confirmed.deadline.cancel(notStarted(waitTimeout, `it waited at the gate ${JSON.stringify(gate.name)}${what}.`))
   }, timerLength(waitTimeout))
 }
 

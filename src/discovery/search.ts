@@ -14,10 +14,19 @@ import {
   type Tool,
   type ToolDefinition,
 } from '../index.ts'
-import { checkOptions, functionOption, integerFrom, optionsError, reporterOf, timerOption } from '../extension.ts'
+import {
+  callableNames,
+  checkOptions,
+  functionOption,
+  integerFrom,
+  optionsError,
+  reporterOf,
+  timerOption,
+} from '../extension.ts'
 import { searchAnswer, type SearchRequest } from './_answer.ts'
 import { catalogues, groupsOf, reportedOnce, SessionCatalogues } from './_catalogue.ts'
 import { guarded } from './_guarded.ts'
+import { reportLacking, reportTaken } from './_lacking.ts'
 import { defaultGroup, words, type ToolRanker } from './_rankers.ts'
 import { foundText } from './_text.ts'
 
@@ -40,7 +49,7 @@ export interface ToolSearchOptions {
   readonly names?: { readonly search?: string; readonly call?: string }
   /** How long a ranker may take before `words()` answers instead, in milliseconds. Default: 5,000. */
   readonly rankTimeout?: number
-  /** Takes the faults of rankers, and of `group` and `always`. Default: `console.error`. */
+  /** Takes the faults of rankers, of `group` and `always`, and of names that are taken or name nothing. Default: `console.error`. */
   readonly report?: (error: unknown) => void
 }
 
@@ -97,7 +106,10 @@ export function toolSearch(options: ToolSearchOptions = {}): Extension & Require
     groups: { expected: 'an object of descriptions by their groups', accepts: isTexts },
     ranker: { expected: 'an object with `rank()`', accepts: isRanker },
     results: integerFrom(1, mostFound),
-    names: { expected: 'an object with `search` and `call`', accepts: isToolNames },
+    names: {
+      expected: 'an object with `search` and `call`, names of 1 to 64 letters, digits, "_" or "-"',
+      accepts: isToolNames,
+    },
     rankTimeout: timerOption,
     report: functionOption,
   })
@@ -142,11 +154,13 @@ export function toolSearch(options: ToolSearchOptions = {}): Extension & Require
   }
   const executors = new WeakMap<Shelf, { readonly sessions: SessionCatalogues; readonly tools: readonly Tool[] }>()
   return {
-    tools({ session, shelf, catalogue }) {
+    tools({ session, shelf, isTaken, catalogue }) {
       let entry = executors.get(shelf) // each executor has its own
       if (entry === undefined) {
         const sessions = new SessionCatalogues()
         executors.set(shelf, (entry = { sessions, tools: make(sessions) }))
+        reportTaken(own, isTaken, report)
+        reportLacking(namesAlways, catalogue, report)
       }
       entry.sessions.set(session, (caller: Caller) => catalogue(caller))
       return entry.tools
@@ -188,7 +202,10 @@ function isTexts(value: unknown): boolean {
 }
 
 function isToolNames(value: unknown): boolean {
-  return isTexts(value) && Object.keys(value as object).every((key) => key === 'search' || key === 'call')
+  if (!isTexts(value)) return false
+  return Object.entries(value as Record<string, string>).every(
+    ([key, name]) => ['search', 'call'].includes(key) && callableNames([{ key, name }]).get(key) === name,
+  )
 }
 
 function isNamesOrFunction(value: unknown): boolean {

@@ -240,6 +240,9 @@ describe('the options of toolSearch', () => {
     [{ groups: { a: 1 } }, /as `groups`/],
     [{ names: { search: 'x', call: 'x' } }, /takes two different names/],
     [{ names: { find: 'x' } }, /as `names`/],
+    [{ names: { search: 'find tools' } }, /names of 1 to 64 letters, digits, "_" or "-" as `names`/],
+    [{ names: { call: '' } }, /as `names`/],
+    [{ names: { call: 'x'.repeat(65) } }, /as `names`/],
     [{ rankTimeout: 0 }, /as `rankTimeout`/],
   ])('refuse %o', (options, message) => {
     expect(() => toolSearch(options as never)).toThrow(message)

@@ -1,4 +1,4 @@
-// The same benches over the sources of two commits, in processes that take turns: each figure is a ratio to another in its process.
+// The same benches over the sources of two commits, in processes that alternate: each figure is a ratio to another in its process.
 import { execFileSync, spawnSync, type SpawnSyncReturns } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -106,7 +106,7 @@ function pageOf(summary: Summary): string {
     '## All figures',
     [
       '- `npm run bench` lists what there is to measure, `npm run bench <name>` measures it and prints a table, `npm run bench all` measures everything. `npm run bench -- <name> --quick` takes fewer rounds, and keeps no figures.',
-      '- `npm run bench -- --against <commit> [name]` compares the working tree with another commit, in processes that take turns.',
+      '- `npm run bench -- --against <commit> [name]` compares the working tree with another commit, in processes that alternate.',
       '- `npm run bench:report` writes this page, the charts and a line of the front page from what was measured last.',
     ].join('\n'),
     'Variants of one question are measured in one process, interleaved, in alternating order. What happens once in a process (loading, the first call) is measured in fresh ones. If a figure has no spread, it is a size or a count, the same on every machine.',

@@ -1,5 +1,5 @@
 // How much the sandbox costs: a command in bubblewrap against one without, a file against readFile, and searches against ripgrep.
-// Needs bubblewrap and ripgrep. The longest turn of the event loop is that of the processor, since other programs take turns too. Output is kept in files.
+// Needs bubblewrap and ripgrep. The longest hold of the event loop is in time of the processor, since other programs run beside this. Output is kept in files.
 import { execFile } from 'node:child_process'
 import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -125,7 +125,7 @@ for (let round = 0; round < 5; round++) {
     ;(turns[name] ??= []).push(taken)
   }
 }
-printTable(rowsOf('the longest turn of the event loop', turns).map((row) => ({ ...row, ratio: NaN })))
+printTable(rowsOf('the longest hold of the event loop', turns).map((row) => ({ ...row, ratio: NaN })))
 
 await ofLocal.close()
 await ofWalled.close()

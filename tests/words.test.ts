@@ -61,7 +61,18 @@ const oldWords: readonly OldWord[] = [
   },
   { old: /\bwings?\b/i, word: 'part of the kernel', isOfPages: true },
   { old: /\bdoors\b|\bfront door\b/i, word: 'extension points, entry', isOfPages: true },
-  { old: /\b[Aa] leaf\b|\bthe leaf\b|\bleaves of\b/, word: 'extension', isOfPages: true },
+  { old: /\bleaf\b|\bleaves of\b/i, word: 'extension', isOfPages: true },
+  { old: /\bdoors?\b/i, word: 'extension point, entry', isOfPages: true },
+  { old: /\b(?:walks|walked|walking)\b/i, word: 'pass, follow, read', isOfPages: true },
+  { old: /\bpending\b|\bpaus(?:e|es|ed|ing)\b|\bheld\b/, word: 'waiting; delay, keep', isOfPages: true },
+  { old: /\bweigh(?:s|ed|ing)?\b/i, word: 'evaluate; cost', isOfPages: true },
+  { old: /\bhear(?:s|d)?\b/i, word: 'get; answer', isOfPages: true },
+  { old: /\bof the host\b|\bthe host's\b/i, word: 'application; machine', isOfPages: true },
+  {
+    old: /\btakes? turns\b|\bturns? of the event loop\b|\bin turn\b/i,
+    word: 'alternate, hold, in order',
+    isOfPages: true,
+  },
 ]
 
 describe('an old word', () => {

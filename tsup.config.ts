@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { build as bundle } from 'esbuild'
 import { globSync } from 'tinyglobby'
 import { defineConfig, type Options } from 'tsup'
 
@@ -47,22 +48,58 @@ const withoutIdleImports: NonNullable<Options['plugins']>[number] = {
   renderChunk: (code) => ({ code: code.replace(/^import "\.\.?\/(?:\.\.\/)*chunk-\w+\.js";$/gm, '') }),
 }
 
+const dist = join(import.meta.dirname, 'dist')
+
+/** What `toolwright` loads at once: the chunks that others import too, by their names in `dist`. */
+function chunksOfEntry(file = 'index.js', known = new Set<string>()): ReadonlySet<string> {
+  for (const [, chunk = ''] of readFileSync(join(dist, file), 'utf8').matchAll(/from "\.\/(chunk-\w+\.js)";$/gm)) {
+    if (known.has(chunk)) continue
+    known.add(chunk)
+    chunksOfEntry(chunk, known)
+  }
+  return known
+}
+
 /**
  * Writes the entry `toolwright` once more for bundlers: a file for each chunk that it takes names of. esbuild loads at once what a
  * file imports that a program needs a name of, but passes over a file of `export *`. Node would load more files.
  */
 function writeBundledEntry(): void {
-  const folder = join(import.meta.dirname, 'dist', 'bundled')
-  const chunks = [
-    ...readFileSync(join(import.meta.dirname, 'dist', 'index.js'), 'utf8').matchAll(
-      /^import (\{[^}]*\}) from "\.(.*)";$/gm,
-    ),
-  ]
+  const folder = join(dist, 'bundled')
+  const taken = [...readFileSync(join(dist, 'index.js'), 'utf8').matchAll(/^import (\{[^}]*\}) from "\.(.*)";$/gm)]
   mkdirSync(folder, { recursive: true })
-  chunks.forEach(([, names, chunk], index) =>
+  taken.forEach(([, names, chunk], index) =>
     writeFileSync(join(folder, `${index}.js`), `export ${names} from "..${chunk}";\n`),
   )
-  writeFileSync(join(folder, 'index.js'), chunks.map((_, index) => `export * from "./${index}.js";\n`).join(''))
+  writeFileSync(join(folder, 'index.js'), taken.map((_, index) => `export * from "./${index}.js";\n`).join(''))
+}
+
+/**
+ * Writes the chunks of the entry `toolwright` into one file for Node, with what its conditions choose: each file that Node loads
+ * costs it about as much as 25 kB of code. Other files import these chunks by `#chunk/…`, which for Node is that one file.
+ */
+async function writeCore(chunks: ReadonlySet<string>): Promise<void> {
+  const codes = [...chunks].map((chunk) => readFileSync(join(dist, chunk), 'utf8'))
+  const onDemand = codes.flatMap((code) => [...code.matchAll(/import\("([^"]+)"\)/g)].map(([, name = '']) => name))
+  await bundle({
+    stdin: { contents: [...chunks].map((chunk) => `export * from './${chunk}'`).join('\n'), resolveDir: dist },
+    outfile: join(dist, 'core.js'),
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    target: 'es2022',
+    conditions: ['node'],
+    external: [...onDemand, 'node:*'],
+    logLevel: 'warning',
+  })
+  for (const file of globSync('**/*.js', { cwd: dist, ignore: ['bundled/**', 'core.js', ...chunks] })) {
+    const code = readFileSync(join(dist, file), 'utf8')
+    const changed = code.replace(/(?<= from )"[./]+\/(chunk-(\w+)\.js)";$/gm, (place, chunk: string, name: string) => {
+      if (!chunks.has(chunk)) return place
+      return file === 'index.js' ? '"./core.js";' : `"#chunk/${name}";`
+    })
+    if (changed !== code) writeFileSync(join(dist, file), changed)
+  }
 }
 
 function entries(...files: readonly string[]): Record<string, string> {
@@ -81,7 +118,11 @@ const configuration: ReturnType<typeof defineConfig> = defineConfig({
   ),
   format: 'esm',
   plugins: [withoutIdleImports],
-  onSuccess: async () => writeBundledEntry(),
+  onSuccess: async () => {
+    const chunks = chunksOfEntry()
+    writeBundledEntry()
+    await writeCore(chunks)
+  },
   esbuildPlugins: [recordsWithExecutor],
   platform: 'neutral',
   target: 'es2022',

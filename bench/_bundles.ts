@@ -7,7 +7,7 @@ import { rolldown, type OutputChunk, type Plugin } from 'rolldown'
 
 const root = join(import.meta.dirname, '..')
 const entry = join(root, 'entry.js')
-const door = join(root, 'dist', 'index.js')
+const door = join(root, 'dist', 'bundled', 'index.js')
 const sourceDoor = join(root, 'src', 'index.ts')
 
 export interface Weight {
@@ -24,7 +24,7 @@ export interface Bundle {
 /**
  * Bundles code that stands in the root of the package.
  *
- * @param code Such as `export * from './dist/index.js'`. It may import sources too, which have modules that the package has not.
+ * @param code Such as `export * from './dist/bundled/index.js'`, the entry for bundlers. It may import sources too, which have modules that the package has not.
  * @param platform Which condition of the `imports` map is taken.
  * @param withoutDoor Whether the front door and its chunks stay outside, so that a leaf is weighed alone. Default: `false`.
  */
@@ -35,7 +35,9 @@ export async function bundle(code: string, platform: 'node' | 'browser', without
     platform,
     plugins: [source(code)],
     external: (id, importer) =>
-      /^(?:node:|[a-z@])/.test(id) || (importer !== undefined && outside.has(join(importer, '..', id))),
+      /^(?:node:|[a-z@])/.test(id) ||
+      (withoutDoor && id.startsWith('#chunk/')) ||
+      (importer !== undefined && outside.has(join(importer, '..', id))),
     logLevel: 'silent',
   })
   const { output } = await build.generate({ format: 'esm', minify: true })

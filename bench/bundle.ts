@@ -10,11 +10,11 @@ const onDemand = new Map<string, number>()
 
 for (const platform of ['node', 'browser'] as const) {
   const title = `the main entry, ${platform === 'node' ? 'Node' : 'a browser'}, min + gzip`
-  const whole = await bundle("export * from './dist/index.js'", platform)
-  const used = await bundle("export { createExecutor, tool } from './dist/index.js'", platform)
+  const whole = await bundle("export * from './dist/bundled/index.js'", platform)
+  const used = await bundle("export { createExecutor, tool } from './dist/bundled/index.js'", platform)
   rows.push(exactly(title, 'all of it', whole.eager.gzip, 'B'))
   rows.push(exactly(title, 'createExecutor and tool', used.eager.gzip, 'B', whole.eager.gzip))
-  const light = await bundle("export { tool } from './dist/index.js'", platform)
+  const light = await bundle("export { tool } from './dist/bundled/index.js'", platform)
   rows.push(exactly(title, 'tool', light.eager.gzip, 'B', whole.eager.gzip))
   for (const [name, { gzip }] of light.lazy) onDemand.set(name.replace(/-[A-Z0-9]{8}$/, ''), gzip)
 }

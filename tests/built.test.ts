@@ -126,6 +126,20 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
     expect(failures).toContain('broken policy is a policy that refuses in one line, and nothing runs')
   }, 120_000)
 
+  it('is loaded by Node as one file, which its other entries share', async () => {
+    const importsOf = (file: string): string[] =>
+      [...readFileSync(join(root, 'dist', file), 'utf8').matchAll(/^(?:import|export)\b[^'"]*['"]([^'"]+)['"]/gm)].map(
+        ([, name = '']) => name,
+      )
+    expect(new Set(importsOf('index.js'))).toEqual(new Set(['./core.js']))
+    expect(importsOf('core.js')).toEqual([])
+    const program = `const [{ ToolError, Tool }, errors] = await Promise.all(
+      ['toolwright', 'toolwright/errors'].map((name) => import(name)))
+      console.log(errors.ToolError === ToolError, Object.keys(errors).length > 10, typeof Tool)`
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program], { cwd: root })
+    expect(stdout).toBe('true true function\n')
+  })
+
   it('has a command that begins with the line that a shell needs', () => {
     expect(readFileSync(join(root, 'dist/cli/bin.js'), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
   })
@@ -134,7 +148,7 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
     const bundle = await build({
       stdin: {
         contents: `
-          import { createExecutor, tool } from './dist/index.js'
+          import { createExecutor, tool } from './dist/bundled/index.js'
           const add = tool({
             name: 'add', description: 'Adds',
             inputSchema: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] },

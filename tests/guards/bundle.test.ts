@@ -14,7 +14,7 @@ describe.runIf(existsSync(join(import.meta.dirname, '..', '..', 'dist', 'index.j
     ['{ isToolError }', 0.3],
   ])('of `%s` from the front door has at most %d kB', async (names, limit) => {
     for (const platform of ['node', 'browser'] as const) {
-      const { eager } = await bundle(`export ${names} from './dist/index.js'`, platform)
+      const { eager } = await bundle(`export ${names} from './dist/bundled/index.js'`, platform)
       expect(eager.gzip / 1e3, platform).toBeLessThanOrEqual(limit)
     }
   })
@@ -67,7 +67,7 @@ describe.runIf(existsSync(join(import.meta.dirname, '..', '..', 'dist', 'index.j
   })
 
   it('loads the engine for raw JSON Schema on demand, in 8.4 kB', async () => {
-    const { lazy } = await bundle("export * from './dist/index.js'", 'node')
+    const { lazy } = await bundle("export * from './dist/bundled/index.js'", 'node')
     const engine = [...lazy].find(([name]) => name.startsWith('_engine'))?.[1]
     expect(engine?.gzip).toBeLessThanOrEqual(8_400)
   })

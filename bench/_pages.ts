@@ -2,7 +2,7 @@
 import prettier from 'prettier'
 import { chart, type Bar, type Theme } from './_chart.ts'
 import { inUnit, type Words } from './_results.ts'
-import { questionOf } from './_question.ts'
+import { benches, legendOf, questionOf } from './_question.ts'
 import type { BenchSummary, Summary, SummaryRow, SummaryTable } from './_summary.ts'
 
 /** The end of the line, or the line before the table, that is written here. */
@@ -94,8 +94,14 @@ function pageOf(summary: Summary): string {
     const question = questionOf(name)
     const tables = [...bench.words.map(marked), ...bench.tables.map(tableOf)].join('\n\n')
     const run = `\`npm run bench ${name}\`, ${place(bench)}`
-    return `<details>\n<summary><b>${name}</b>: ${question}</summary>\n\n${run}\n\n${tables}\n\n</details>`
+    const parts = [`<summary><b>${name}</b>: ${question}</summary>`, run, legendOf(name), tables, '</details>']
+    return `<details>\n${parts.filter((part) => part !== '').join('\n\n')}`
   })
+  const unmeasured = benches.filter((name) => summary[name] === undefined)
+  if (unmeasured.length > 0) {
+    const lines = unmeasured.map((name) => `- \`npm run bench ${name}\`: ${questionOf(name)} ${legendOf(name)}`)
+    topics.push(`<details>\n<summary>Not measured yet</summary>\n\n${lines.join('\n')}\n\n</details>`)
+  }
   return [
     '# Benches',
     '<!-- This page is written by `npm run bench:report` from bench/summary.json. -->',
@@ -213,7 +219,7 @@ const marks: Readonly<Record<string, string>> = {
   'HANDLER RAN': '❌ handler ran',
   FAILS: '❌ fails',
   'runs twice': '❌ runs twice',
-  held: '✅ held',
+  held: '✅ met',
   MISSED: '❌ missed',
 }
 

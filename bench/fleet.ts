@@ -1,4 +1,5 @@
-// What it costs that a call runs on a worker: statements a call, throughput, a round trip, and a pass of recovery.
+// What it costs that a call runs on a worker: statements a call, throughput, a round trip, and a pass of recovery. Caller and worker
+// share a process, a Postgres and, if a queue is named, a Redis.
 import { Queue, Worker as BullWorker } from 'bullmq'
 import pg from 'pg'
 import { createExecutor, memoryStore, tool, type Extension, type ToolExecutor } from 'toolwright'

@@ -1,5 +1,6 @@
-// What gates cost a call: nothing if there is none, little if one answers at once. And what equal calls cost that run once, beside
-// the same calls if each runs.
+// What gates cost a call: nothing if there is none, little if one answers at once.
+// The second line shows how far two equal variants differ. The last table has equal calls that run once, beside the same calls if each
+// runs.
 import { createExecutor, tool, type Extension } from 'toolwright'
 import { coalesce } from 'toolwright/gates/coalesce'
 import { once } from 'toolwright/gates/once'

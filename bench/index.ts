@@ -1,18 +1,14 @@
 // Runs the benches that are named: `npm run bench canonical overhead`; `npm run bench all` runs all of them. Each has a
 // process of its own, because what one makes the engine learn about a function would be carried into the next.
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { against } from './_against.ts'
-import { questionOf } from './_question.ts'
+import { benches as known, questionOf } from './_question.ts'
 import type { Summary } from './_summary.ts'
 
 const summary = JSON.parse(readFileSync(join(import.meta.dirname, 'summary.json'), 'utf8')) as Summary
-const known = readdirSync(import.meta.dirname)
-  .filter((file) => file.endsWith('.ts') && !file.startsWith('_') && file !== 'index.ts')
-  .map((file) => file.slice(0, -'.ts'.length))
-  .toSorted()
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { against: { type: 'string' }, quick: { type: 'boolean' } },

@@ -1,4 +1,5 @@
-// What journals cost: a write, a list among many records, and recovery. Postgres is measured too if a server is at hand.
+// What journals cost: a write, a list among many records, and recovery. The first line of each table is the journal in memory, and
+// Postgres is measured too if a server is at hand.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// What locks add to a call: none, one that nobody else wants, and ten thousand calls that want the same.
+// What locks add to a call: none, one that no other call wants, and ten thousand calls that want the same. The first line of each table
+// is a tool without `conflicts`, and the time is that of the processor.
 import { createExecutor, tool } from 'toolwright'
 import type { Conflict } from 'toolwright/extension'
 import { printTable } from './_results.ts'

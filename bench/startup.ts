@@ -1,4 +1,5 @@
-// What it costs to begin: loading the package, the first call, and those that follow while the engine is still cold. Processor time.
+// What it costs to begin: loading the package, the first call, and those that follow while the engine is still cold.
+// All times are those of the processor. A process has each step once.
 import { existsSync, globSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { printTable, rowsOf } from './_results.ts'

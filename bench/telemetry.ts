@@ -1,5 +1,5 @@
 // What telemetry adds to a call. The floor is that of `overhead.ts`, and once more with a span that is made by hand, which is
-// what the SDK itself costs. Without an SDK the leaf has to cost what an observer and a middleware cost that do nothing.
+// what the SDK itself costs. Without an SDK it has to cost what an observer and a middleware cost that do nothing.
 import { context, SpanKind, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { MeterProvider } from '@opentelemetry/sdk-metrics'

@@ -8,8 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 const folder = join(import.meta.dirname, `.fixture-${process.pid}`)
 const runner = join(dirname(fileURLToPath(import.meta.resolve('vitest/package.json'))), 'vitest.mjs')
 
+// Node loads the sources itself: five runs of two files would else transform all of them ten times.
 const config = `
-export default { ssr: { resolve: { conditions: ['@toolwright/source', 'node', 'import', 'default'] } }, test: { root: ${JSON.stringify(folder)}, include: ['*.test.ts'] } }
+const conditions = ['@toolwright/source', 'node', 'import', 'default']
+export default {
+  ssr: { resolve: { conditions, externalConditions: conditions } },
+  test: { root: ${JSON.stringify(folder)}, include: ['*.test.ts'], pool: 'threads', server: { deps: { external: [/\\/src\\//] } } },
+}
 `
 const tests = (file: string): string => `
 import { appendFileSync } from 'node:fs'
@@ -58,10 +63,11 @@ function run(env: Readonly<Record<string, string>>): Promise<RunOfTests> {
   const log = join(folder, 'ran.txt')
   rmSync(log, { force: true })
   const { VITEST: _vitest, CI: _ci, TOOLWRIGHT_CASSETTES: _mode, ...inherited } = process.env
+  const sources = ['-C', '@toolwright/source', '--disable-warning=ExperimentalWarning']
   const flags = ['run', '--config', join(folder, 'config.mjs'), '--root', folder, '--reporter', 'tree', '--no-color']
   return new Promise((resolve) => {
     const options = { env: { ...inherited, ...env }, cwd: folder }
-    execFile(process.execPath, [runner, ...flags], options, (error, stdout, stderr) => {
+    execFile(process.execPath, [...sources, runner, ...flags], options, (error, stdout, stderr) => {
       const lines = existsSync(log) ? readFileSync(log, 'utf8').trimEnd().split('\n') : []
       resolve({
         code: typeof error?.code === 'number' ? error.code : 0,

@@ -115,7 +115,7 @@ export class KeptRecord implements RecordFacts {
   readonly #effect: ToolCallRecord['effect']
   readonly #error: string | undefined
   readonly #isError: boolean | undefined
-  // Engines store small integers without an object: times are relative to `createdAt`, and that to the first of the process.
+  // Engines store small integers without an object: times are relative to `createdAt`, and that to about the first of the process.
   readonly #created: number
   readonly #updated: number
   readonly #started: number | undefined
@@ -143,7 +143,7 @@ export class KeptRecord implements RecordFacts {
    */
   constructor(record: ToolCallRecord, journal: Omit<Journaled, 'result'>, content?: readonly ContentBlock[]) {
     const { createdAt, startedAt, completedAt, approval } = record
-    firstCreation ??= createdAt
+    firstCreation ??= Date.now()
     const { artifact } = journal
     this.id = record.id
     this.#callId = record.callId
@@ -221,7 +221,7 @@ export class KeptRecord implements RecordFacts {
 
   /** About how many bytes it takes. */
   get weight(): number {
-    const trailLength = this.#trail?.length ?? 9
+    const trailLength = this.#trail?.length ?? 0
     let weight = weightOf(this.#journal, this.#approval, trailLength, this.#input) + (this.#error?.length ?? 0)
     const result = this.#result
     if (typeof result === 'string') return weight + result.length
@@ -269,7 +269,7 @@ export class KeptRecord implements RecordFacts {
   }
 }
 
-/** When the first call of this process was made that a journal in memory has, in milliseconds since the epoch. */
+/** When the first of these records was made, in milliseconds since the epoch. */
 let firstCreation: number | undefined
 
 type Rare = Pick<ToolCallRecord, 'editedFrom' | 'repairedFrom' | 'repairs' | 'via' | 'effectKey' | 'parent'>

@@ -1,5 +1,5 @@
 import { ToolFailure } from '../index.ts'
-import { quotedPath, refusal } from './_words.ts'
+import { quotedPath, unchanged } from './_words.ts'
 
 export interface Edit {
   readonly old: string
@@ -23,7 +23,7 @@ export interface TextFile {
 /** @throws `ToolFailure` if the bytes are too many, or no UTF-8. */
 export function textFileOf(bytes: Uint8Array, path: string): TextFile {
   if (bytes.length > largestText) {
-    throw refusal(
+    throw unchanged(
       `${quotedPath(path)} is larger than ${grouped(largestText)} bytes: too large to edit.`,
       'Change it with a command.',
     )
@@ -32,7 +32,7 @@ export function textFileOf(bytes: Uint8Array, path: string): TextFile {
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
-    throw refusal(
+    throw unchanged(
       `${quotedPath(path)} is not valid UTF-8, so that an edit could damage it.`,
       'Change it with a command.',
     )
@@ -68,8 +68,8 @@ export function edited(file: TextFile, edits: readonly Edit[], path: string): Ed
     const sought = inStyleOf(file, edit.old)
     const replacement = inStyleOf(file, edit.new)
     if (sought === '')
-      throw refusal(`${which}\`old\` is empty. Nothing was changed.`, 'Give the text that is to be replaced.')
-    if (sought === replacement) throw refusal(`${which}\`old\` and \`new\` are the same. Nothing was changed.`)
+      throw unchanged(`${which}\`old\` is empty. Nothing was changed.`, 'Give the text that is to be replaced.')
+    if (sought === replacement) throw unchanged(`${which}\`old\` and \`new\` are the same. Nothing was changed.`)
     const places = textPlaces(text, sought)
     if (places.length === 0) throw notThere(file, text, edit, which, path)
     if (places.length > 1 && edit.all !== true) throw ambiguous(text, places, which, path)
@@ -119,7 +119,7 @@ function ambiguous(text: string, places: readonly number[], which: string, path:
   const lines = Array.from(placesWithLines(text, places.slice(0, mostListedPlaces)), ({ line }) => line)
   const more = places.length > mostListedPlaces ? ', …' : ''
   const times = places.length > mostPlaces ? `more than ${grouped(mostPlaces)}` : places.length
-  return refusal(
+  return unchanged(
     `${which}${quotedPath(path)} has this text ${times} times, at lines ${lines.join(', ')}${more}. Nothing was changed.`,
     'Give more of the lines around it, so that it is there once.',
     'Set `all` to replace every one.',
@@ -127,14 +127,14 @@ function ambiguous(text: string, places: readonly number[], which: string, path:
 }
 
 function tooManyPlaces(which: string, path: string): ToolFailure {
-  return refusal(
+  return unchanged(
     `${which}${quotedPath(path)} has this text more than ${grouped(mostPlaces)} times: too many to replace. Nothing was changed.`,
     'Give a longer text, or change the file with a command.',
   )
 }
 
 function tooLargeFile(size: number, which: string, path: string): ToolFailure {
-  return refusal(
+  return unchanged(
     `${which}${quotedPath(path)} would have ${grouped(size)} bytes: more than ${grouped(largestText)}. Nothing was changed.`,
     'Replace it with a shorter text, or in fewer places.',
   )
@@ -152,9 +152,7 @@ function notThere(file: TextFile, text: string, { old }: Edit, which: string, pa
   if (text.includes('\r\n') && !file.isCrlf) hints.push('Some of its lines end with \\r\\n, others with \\n.')
   if (/^\t/m.test(text) && !old.includes('\t') && /^ +/m.test(old)) hints.push('It is indented with tabs.')
   if (/^\d+[:\t→|]/.test(old)) hints.push('The text seems to begin with a line number, which is not in the file.')
-  return new ToolFailure(`${which}${quotedPath(path)} does not have this text. Nothing was changed.`, {
-    recommendations: hints,
-  })
+  return unchanged(`${which}${quotedPath(path)} does not have this text. Nothing was changed.`, ...hints)
 }
 
 /** Finds the line that is most like the first line of a text, whatever its spaces. */

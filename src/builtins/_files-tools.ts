@@ -7,7 +7,7 @@ import { binaryKind, imageType, largestImage } from './_media.ts'
 import type { ToolMaking } from './_naming.ts'
 import { mostShown, textPart } from './_text-part.ts'
 import { NameQueue } from './_name-queue.ts'
-import { quotedPath, refusal } from './_words.ts'
+import { quotedPath, refusal, unchanged } from './_words.ts'
 import type { FileAccess } from './sandbox.ts'
 
 /** What the tools for files share. */
@@ -226,7 +226,7 @@ async function edit(work: FileWork, edits: readonly EditOfFile[], context: ToolC
 }
 
 function tooLargeTogether(): Error {
-  return refusal(
+  return unchanged(
     `The files, and what would become of them, have more than ${mostChanged.toLocaleString('en')} bytes together. Nothing was changed.`,
     'Change them in several calls.',
   )

@@ -1,5 +1,5 @@
 import { normalize } from 'node:path'
-import { quotedPath, refusal } from './_words.ts'
+import { quotedPath, unchanged } from './_words.ts'
 
 const mostReadFiles = 5_000
 
@@ -26,7 +26,7 @@ export class Freshness {
   /** @throws `ToolFailure` if the file has changed since the session read it. A file that it never read passes. */
   requireUnchanged(path: string, version: string): void {
     if (!this.#byPath.has(normalize(path)) || this.#versions.has(version)) return
-    throw refusal(
+    throw unchanged(
       `${quotedPath(path)} has changed since it was read. Nothing was written.`,
       'Read it again, then repeat the change.',
     )
@@ -36,7 +36,7 @@ export class Freshness {
   requireRead(path: string, version: string): void {
     this.requireUnchanged(path, version)
     if (this.#versions.has(version)) return
-    throw refusal(
+    throw unchanged(
       `${quotedPath(path)} is there already and was not read. Nothing was written.`,
       'Read it first, or change a part of it with fs_edit.',
     )

@@ -10,6 +10,11 @@ export function refusal(message: string, ...recommendations: readonly string[]):
   return new ToolFailure(message, { recommendations })
 }
 
+/** Makes the failure of a change that was not begun. */
+export function unchanged(message: string, ...recommendations: readonly string[]): ToolFailure {
+  return new ToolFailure(message, { recommendations, effect: 'none' })
+}
+
 const codeReasons: Readonly<Record<string, readonly [words: string, next?: string]>> = {
   ENOENT: ['does not exist', 'See what there is with fs_glob.'],
   ENOTDIR: ['leads through a file as if it were a directory'],

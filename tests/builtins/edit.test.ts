@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync, statSync, chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
-import { createExecutor, type ToolExecutor } from 'toolwright'
+import { createExecutor, type ToolExecutor, type ToolResult } from 'toolwright'
 import { workspaceTools } from 'toolwright/builtins/tools'
 import { describe, expect, test } from 'vitest'
 import { edited, textFileOf } from '../../src/builtins/_edits.ts'
@@ -20,11 +20,11 @@ async function over(root: string): Promise<ToolExecutor> {
 async function edit(
   text: string,
   ...edits: object[]
-): Promise<{ readonly after: string; readonly said: string; readonly isError: boolean }> {
+): Promise<Pick<ToolResult, 'isError' | 'effect'> & { readonly after: string; readonly said: string }> {
   const { root } = workspace({ f: text })
   const result = await (await over(root)).execute({ name: 'fs_edit', args: { path: 'f', edits } })
   const said = result.content.map((block) => (block.type === 'text' ? block.text : JSON.stringify(block))).join('\n')
-  return { after: readFileSync(join(root, 'f'), 'utf8'), said, isError: result.isError }
+  return { after: readFileSync(join(root, 'f'), 'utf8'), said, isError: result.isError, effect: result.effect }
 }
 
 describe('fs_edit', () => {
@@ -67,8 +67,8 @@ describe('fs_edit', () => {
     ['both kinds of newlines', 'a\r\nb\nc', { old: 'b\nd', new: '' }, /\\r\\n, others with/],
     ['the number of a line', 'const a = 1\n', { old: '1\tconst a = 1', new: '' }, /begin with a line number/],
   ])('tells the model of %s', async (_, text, wrong, words) => {
-    const { after, said, isError } = await edit(text, wrong)
-    expect([after, isError]).toEqual([text, true])
+    const { after, said, isError, effect } = await edit(text, wrong)
+    expect([after, isError, effect]).toEqual([text, true, 'none'])
     expect(said).toMatch(words)
   })
 
@@ -229,7 +229,8 @@ describe('fs_multi_edit', () => {
     const names = ['a', 'b', 'c', 'd', 'e']
     const { root } = workspace(Object.fromEntries(names.map((name) => [name, `1${' '.repeat(8_000_000)}`])))
     const edits = names.map((path) => ({ path, old: '1', new: '2' }))
-    const { error } = await (await over(root)).execute({ name: 'fs_multi_edit', args: { edits } })
+    const { error, effect } = await (await over(root)).execute({ name: 'fs_multi_edit', args: { edits } })
+    expect(effect).toBe('none')
     expect(error?.message).toContain('more than 67,108,864 bytes together. Nothing was changed')
     for (const name of names) expect(readFileSync(join(root, name), 'latin1').startsWith('1')).toBe(true)
   })

@@ -169,6 +169,8 @@ describe('fs_write', () => {
     expect(await refused(executor, 'fs_write', { path: 'old', content: 'x' })).toContain(
       'has changed since it was read',
     )
+    const { effect } = await executor.execute({ name: 'fs_write', args: { path: 'old', content: 'x' } })
+    expect(effect).toBe('none')
     expect(readFileSync(join(root, 'old'), 'utf8')).toBe('of another')
     await data(await over(root, { overwrite: 'any' }), 'fs_write', { path: 'old', content: 'x' })
   })

@@ -149,8 +149,19 @@ function describedValue(value: unknown): string {
     )
     return escapeDeceptive(text)
   }
-  if (Array.isArray(value)) return 'an array'
+  if (Array.isArray(value)) return describedList(value)
   if (typeof value === 'object') return value === null ? 'null' : 'an object'
   const isPlain = value === undefined || typeof value === 'number' || typeof value === 'boolean'
   return isPlain ? String(value) : `a ${typeof value}`
+}
+
+/** Describes a list by its texts and numbers, since one of them may be the only thing that is wrong. */
+function describedList(list: readonly unknown[]): string {
+  try {
+    const isPlain = (item: unknown): boolean => typeof item === 'string' || typeof item === 'number'
+    const text = list.length > 0 && list.length <= shownLength && list.every(isPlain) ? JSON.stringify(list) : ''
+    return text === '' || text.length > shownLength ? 'an array' : escapeDeceptive(text)
+  } catch {
+    return 'an array' // a proxy whose traps throw
+  }
 }

@@ -94,6 +94,10 @@ const wrong: readonly (readonly [unknown, string])[] = [
   [{ calls: NaN }, '`pauseAfter` takes a whole number of at least 1 as `calls`, not NaN.'],
   [{ calls: null }, '`pauseAfter` takes a whole number of at least 1 as `calls`, not null.'],
   [{ calls: 1, pause: '5' }, '`pauseAfter` takes a number of at least 0 as `pause`, not "5".'],
+  [{ calls: ['1', 2] }, '`pauseAfter` takes a whole number of at least 1 as `calls`, not ["1",2].'],
+  [{ calls: ['a\u202e'] }, '`pauseAfter` takes a whole number of at least 1 as `calls`, not ["a\\u202e"].'],
+  [{ calls: [{}] }, '`pauseAfter` takes a whole number of at least 1 as `calls`, not an array.'],
+  [{ calls: ['x'.repeat(60)] }, '`pauseAfter` takes a whole number of at least 1 as `calls`, not an array.'],
   [{ calls: 1, report: {} }, '`pauseAfter` takes a function as `report`, not an object.'],
   [{ calls: 1, 'x\u202e\n': 1 }, '`pauseAfter` has no option "x\\u202e\\n"; its options are calls, pause, report.'],
 ]

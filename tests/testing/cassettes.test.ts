@@ -303,6 +303,15 @@ describe('a replay', () => {
     expect(thrownWords((await run('replay', 3)).verify)).toMatch(/was edited to other args/)
   })
 
+  it('says how to record a tape that has no calls', async () => {
+    const wire = tool({ name: 'wire', description: 'Wires', handler: () => 'wired' })
+    const tape = cassette(newPath(), { mode: 'replay' })
+    await createExecutor({ tools: [wire], use: [tape] }).execute({ name: 'wire' })
+    expect(thrownWords(tape.verify)).toMatch(
+      /wire\(\{\}\) was not recorded\. The cassette has no calls: record it \(`mode`/,
+    )
+  })
+
   it('says that a call waits which was answered when it was recorded', async () => {
     const path = newPath()
     const wire = tool({ name: 'wire', description: 'Wires', requiresConfirmation: true, handler: () => 'wired' })

@@ -138,8 +138,21 @@ async function parsedText(source: string, longest: number): Promise<unknown> {
   try {
     return parse(text, { maxAliasCount: mostYamlAliases, logLevel: 'error' }) as unknown
   } catch (cause) {
-    throw unusableDocument('it is neither JSON nor YAML', cause)
+    throw unusableDocument(`it is neither JSON nor YAML${placeOf(cause)}`, cause)
   }
+}
+
+/** What is read of an error of the package yaml. */
+interface YamlFault {
+  readonly code?: string
+  readonly linePos?: readonly { readonly line: number; readonly col: number }[]
+}
+
+/** Returns where a text is no YAML. The words of the error quote it, and are left out. */
+function placeOf(cause: unknown): string {
+  const { code, linePos } = cause as YamlFault
+  const place = linePos?.[0]
+  return place === undefined ? '' : ` (${code} at line ${place.line}, column ${place.col})`
 }
 
 function unusableDocument(why: string, cause?: unknown): InvalidConfigurationError {

@@ -22,6 +22,8 @@ export function nearestWords(
   recorded: readonly RecordedCall[],
   isUsed: (one: RecordedCall) => boolean,
 ): string {
+  if (recorded.length === 0)
+    return ' The cassette has no calls: record it (`mode`: "record", or TOOLWRIGHT_CASSETTES=record).'
   const candidates = recorded.filter(({ tool }) => tool === call.tool)
   if (candidates.length === 0) return ` No call of ${call.tool} was recorded.`
   const equal = candidates.filter(({ callId, label }) => callId === call.callId && label === call.label).length

@@ -63,7 +63,7 @@ const callersCheck: OptionCheck = {
  * import { sqliteJournal } from 'toolwright/journals/sqlite'
  *
  * const refund = tool('refund', ({ order }: { order: string }) => `Refunded ${order}.`).with({
- *   effectKey: (input) => `refund:${(input as { order: string }).order}`,
+ *   effectKey: ({ order }) => `refund:${order}`,
  * })
  * const use = [once({ window: 3_600_000 }), sqliteJournal(`/tmp/refunds-${process.pid}.db`)]
  * const executor = createExecutor({ tools: [refund], use })

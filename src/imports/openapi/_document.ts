@@ -138,7 +138,7 @@ async function parsedText(source: string, longest: number): Promise<unknown> {
   try {
     return parse(text, { maxAliasCount: mostYamlAliases, logLevel: 'error' }) as unknown
   } catch (cause) {
-    throw unusableDocument(`it is neither JSON nor YAML${placeOf(cause)}`, cause)
+    throw unusableDocument(`it is neither JSON nor YAML${yamlPlace(cause)}`, cause)
   }
 }
 
@@ -149,7 +149,7 @@ interface YamlFault {
 }
 
 /** Returns where a text is no YAML. The words of the error quote it, and are left out. */
-function placeOf(cause: unknown): string {
+function yamlPlace(cause: unknown): string {
   const { code, linePos } = cause as YamlFault
   const place = linePos?.[0]
   return place === undefined ? '' : ` (${code} at line ${place.line}, column ${place.col})`

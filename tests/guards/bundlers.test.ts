@@ -48,8 +48,8 @@ const limits = { id: 4_150, tool: 8_000, app: 47_050, full: 75_750 }
 const larger: Readonly<Record<string, Partial<typeof limits>>> = {
   esbuild: { full: 76_750 },
   bun: { app: 49_250, full: 79_650 },
-  webpack: { app: 48_300 },
-  rspack: { tool: 8_200, app: 48_300, full: 75_800 },
+  webpack: { app: 48_350 },
+  rspack: { tool: 8_200, app: 48_400, full: 75_800 },
 }
 
 describe('programs that use the packed package are small in', () => {

@@ -16,7 +16,7 @@ import {
   textMember,
   type ApiDocument,
 } from './openapi/_document.ts'
-import { isPrivateHost, isSafeForCredentials, originsOf } from './openapi/_network.ts'
+import { isPrivateHost, isSafeForCredentials, originsOf } from './openapi/_hosts.ts'
 import { faultWords, operationsOf, type FoundOperation } from './openapi/_operations.ts'
 import {
   chosenFor,

@@ -83,6 +83,21 @@ describe('--openapi', () => {
     expect(stdout).toContain('is no address: give `baseUrl` in `tools`')
   })
 
+  test('of check says that a large API is too much for one request, and which tags are the largest', async () => {
+    const large = place('large.json')
+    const paths = Object.fromEntries(
+      Array.from({ length: 130 }, (_, at) => [
+        `/p${at}`,
+        { get: { tags: [at % 3 === 0 ? 'few' : 'many'], responses: {} } },
+      ]),
+    )
+    writeFileSync(large, JSON.stringify({ ...document, paths }))
+    const { stdout } = await toolwright(['check', '--openapi', large])
+    expect(stdout).toContain(
+      '130 tools are too many for one request: choose with --only. The largest tags: tag:many (86), tag:few (44).',
+    )
+  })
+
   test('of list and lock has the tools, those that read alone with --read-only', async () => {
     const { stdout, stderr: notes } = await toolwright(['list', '--openapi', path, '--read-only'])
     expect(notes).toContain('The operation "POST /bad" is left out')

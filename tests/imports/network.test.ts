@@ -1,7 +1,8 @@
 import { credential } from 'toolwright/imports/credentials'
 import { openapiTools, type OpenApiOptions } from 'toolwright/imports/openapi'
 import { describe, expect, test } from 'vitest'
-import { isPrivateHost, requirePublic } from '../../src/imports/openapi/_network.ts'
+import { isPrivateHost } from '../../src/imports/openapi/_hosts.ts'
+import { requirePublic } from '../../src/imports/openapi/_network.ts'
 import { bearer, documentOf, ready, reply, serve, wordsOf, type Json } from './_server.ts'
 
 const token = 'p455word-1234'

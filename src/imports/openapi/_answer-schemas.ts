@@ -1,5 +1,5 @@
 import type { Schema } from '../../index.ts'
-import { declaredAnswer, jsonSchemaOfAnswer } from './_answers.ts'
+import { declaredAnswer, jsonSchemaOfAnswer } from './_declared.ts'
 import { documentText, entriesOf, type DocumentNode } from './_document.ts'
 import { faultWords, type FoundOperation } from './_operations.ts'
 import { compiledFromDocument, type ApiSource, type CompiledSchema } from './_source.ts'

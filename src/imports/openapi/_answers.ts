@@ -1,17 +1,17 @@
 import { bytes, json, shown, ToolFailure, type ContentBlock } from '../../index.ts'
 import { isJsonType } from './_bodies.ts'
-import { entriesOf, isNode, memberOf, documentText, resolved, textMember, type DocumentNode } from './_document.ts'
+import { isNode, memberOf, documentText, textMember } from './_document.ts'
 import {
   connectionFailure,
   effectDetail,
-  isSafe,
+  refusesByStatus,
   statusFailure,
   type FailedOperation,
   type KnownEffect,
 } from './_failures.ts'
 import type { CredentialMask } from './_mask.ts'
 import { dropBody, piecesOfBody } from './_network.ts'
-import { isHeaderName } from './_parameters.ts'
+import { isSafe } from './_operations.ts'
 import type { ApiAnswer, OpenApiLimits } from './_options.ts'
 
 /** What is done with the answers of an operation. */
@@ -20,7 +20,8 @@ export interface AnswerPlan {
   readonly limits: Required<OpenApiLimits>
   /** The headers that the operation declares for a status, in lower case. */
   readonly headers: (status: number) => readonly string[]
-  readonly refuses: (status: number) => boolean
+  /** Whether the application says that a status means that nothing has happened. */
+  readonly refuses: (status: number) => boolean | undefined
   readonly failed: ((answer: ApiAnswer) => string | undefined) | undefined
   /** Compares a value with the schema of its answer, and reports what does not fit. */
   readonly compare: (status: number, value: unknown) => void | Promise<void>
@@ -73,12 +74,16 @@ export async function resultOfAnswer(
   if (why !== undefined) {
     throw new ToolFailure(mask.text(String(why)), {
       category: 'application',
-      ...effectDetail(plan.refuses(status) ? 'none' : effect),
+      ...effectDetail(refuses(plan, status) ? 'none' : effect),
     })
   }
   if (value === undefined) return withHeaders(text, response, plan, mask)
   await plan.compare(status, value.value)
   return withHeaders(json(value.value), response, plan, mask, value)
+}
+
+function refuses(plan: AnswerPlan, status: number): boolean {
+  return plan.refuses(status) ?? refusesByStatus(status)
 }
 
 function emptyWords(response: Response, mask: CredentialMask): string {
@@ -210,10 +215,10 @@ async function answerFailure(
   signal: AbortSignal,
   effect: KnownEffect,
 ): Promise<ToolFailure> {
-  const { limits, operation, refuses } = plan
+  const { limits, operation } = plan
   const body = mask.text(await wordsOfFailure(response, limits.error, signal, mask))
   const words = statusWords(response, mask) + (body === '' ? '' : `: ${body}`)
-  const failure = statusFailure(response, words, operation, refuses(response.status))
+  const failure = statusFailure(response, words, operation, refuses(plan, response.status))
   if (effect === undefined) return failure
   const { message, category = 'application', retryable, recommendations } = failure
   return new ToolFailure(message, { category, retryable, recommendations, effect })
@@ -241,48 +246,4 @@ async function wordsOfFailure(
   const body = isNode(problem) ? JSON.stringify(problem) : clean
   const words = documentText(titles.length > 0 ? titles.join('. ') : body).trim()
   return words.length > longest ? `${words.slice(0, longest).replace(/[\ud800-\udbff]$/, '')}…` : words
-}
-
-/** Returns the answer that an operation declares for a status. */
-export function declaredAnswer(root: DocumentNode, node: DocumentNode, status: number): unknown {
-  const responses = memberOf(node, 'responses')
-  const range = `${Math.floor(status / 100)}XX`
-  const found = [String(status), range, range.toLowerCase(), 'default'].find(
-    (key) => memberOf(responses, key) !== undefined,
-  )
-  return found === undefined ? undefined : resolved(root, memberOf(responses, found))
-}
-
-/** Returns the headers that an operation declares for a status. A document that is wrong about them ends no call. */
-export function declaredHeaders(root: DocumentNode, node: DocumentNode, status: number): string[] {
-  try {
-    const names = entriesOf(declaredAnswer(root, node, status), 'headers').map(([name]) => name.toLowerCase())
-    return names.filter(isHeaderName)
-  } catch {
-    return []
-  }
-}
-
-/** Returns the schema of a declared answer of JSON. */
-export function jsonSchemaOfAnswer(answer: unknown): unknown {
-  const media = entriesOf(answer, 'content').find(([type]) => isJsonType(type))
-  return media === undefined ? undefined : memberOf(media[1], 'schema')
-}
-
-/** Returns the header `Accept` of an operation: its types of JSON, if it declares one. */
-export function acceptOf(root: DocumentNode, node: DocumentNode): string {
-  const types = entriesOf(node, 'responses').flatMap(([status, answer]) => {
-    return status.startsWith('2') ? entriesOf(resolvedOrNone(root, answer), 'content').map(([type]) => type.trim()) : []
-  })
-  const declared = [...new Set(types)].filter((type) => /^[\x20-\x7e]{3,100}$/.test(type))
-  const ofJson = declared.filter(isJsonType)
-  return ofJson.length > 0 ? ofJson.join(', ') : '*/*'
-}
-
-function resolvedOrNone(root: DocumentNode, node: unknown): unknown {
-  try {
-    return resolved(root, node)
-  } catch {
-    return undefined
-  }
 }

@@ -2,12 +2,14 @@ import { ToolFailure, type ToolContext } from '../../index.ts'
 import { credentialRequest } from '../_minting.ts'
 import { resultOfAnswer, type AnswerPlan } from './_answers.ts'
 import { quotedFromDocument, type DocumentNode } from './_document.ts'
-import { connectionFailure, effectDetail, isSafe, type KnownEffect } from './_failures.ts'
+import { connectionFailure, effectDetail, type KnownEffect } from './_failures.ts'
 import { CredentialMask } from './_mask.ts'
-import { dropBody, requirePublic, sendOnceOnly, type AllowedHosts } from './_network.ts'
-import type { RequestPlan } from './_operations.ts'
+import type { AllowedHosts } from './_hosts.ts'
+import { dropBody, requirePublic, sendOnceOnly } from './_network.ts'
+import { isSafe, type RequestPlan } from './_operations.ts'
 import { operationRequest, type OperationRequest } from './_requests.ts'
-import { putCredentials, type PlannedScheme } from './_security.ts'
+import type { PlannedScheme } from './_security.ts'
+import { putCredentials } from './_sent-credentials.ts'
 
 /** An operation that can be called. */
 export interface CallableOperation {

@@ -1,5 +1,6 @@
 import { ToolFailure } from '../../index.ts'
 import type { ToolErrorDetails } from '../../index.ts'
+import { isSafe } from './_operations.ts'
 
 type Category = NonNullable<ToolErrorDetails['category']>
 /** What a failure says of the side effect. Nothing means that it is not known. */
@@ -35,10 +36,6 @@ const refusals: ReadonlyMap<number, Refusal> = new Map(
     ]),
   ),
 )
-
-export function isSafe(method: string): boolean {
-  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
-}
 
 /** Whether an answer with this status means that nothing has happened. */
 export function refusesByStatus(status: number): boolean {

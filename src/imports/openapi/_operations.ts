@@ -12,7 +12,6 @@ import {
 } from './_document.ts'
 import type { ApiDocument, DocumentNode } from './_document.ts'
 import type { ApiOperation, OperationOptions } from './_options.ts'
-import { isHeaderName, joinsLabelsByCommas } from './_parameters.ts'
 import { defineOwn } from './_schemas.ts'
 import { alternativesOf } from './_security.ts'
 
@@ -64,6 +63,21 @@ function operationOf(root: DocumentNode, key: string, path: string, method: stri
     deprecated: memberOf(node, 'deprecated') === true,
     security: [...new Set(alternativesOf(root, node).flat())],
   })
+}
+
+/** Whether a method only reads. */
+export function isSafe(method: string): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
+}
+
+/** Whether a text can be the name of a header. */
+export function isHeaderName(text: string): boolean {
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(text)
+}
+
+/** Whether this version of OpenAPI joins what a label has by commas. Its tables said dots until 3.0.3 and 3.1.0. */
+export function joinsLabelsByCommas({ version: [, minor, patch] }: ApiDocument): boolean {
+  return minor === 0 ? patch >= 4 : minor > 1 || patch >= 1
 }
 
 /** Returns why an operation gives no tool. */

@@ -1,4 +1,4 @@
-import { ToolFailure, type ToolContext, type ToolOptions } from '../../index.ts'
+import type { ToolOptions } from '../../index.ts'
 import { checkOptions, functionOption, integerFrom, oneOf, optionsError, reporterOf } from '../../extension.ts'
 import type { OptionCheck, OptionChecks } from '../../extension.ts'
 import type { CredentialSource, Mint } from '../_minting.ts'
@@ -242,15 +242,3 @@ export const operationOptionChecks: Readonly<Record<'mediaType' | 'accept' | 'ba
     baseUrl: addressOption,
     idempotency: idempotencyOption,
   }
-
-/** Returns a fixed value for a call. @throws `ToolFailure` if the application cannot make it: nothing has been sent. */
-export async function fixedValue(name: string, value: unknown, context: ToolContext): Promise<unknown> {
-  if (typeof value !== 'function') return value
-  try {
-    return (await value(context)) as unknown
-  } catch (thrown) {
-    if (context.signal.aborted) throw context.signal.reason
-    const words = thrown instanceof ToolFailure ? thrown.message : `The fixed value \`${name}\` could not be made.`
-    throw new ToolFailure(`${words} The request was not sent.`, { effect: 'none' })
-  }
-}

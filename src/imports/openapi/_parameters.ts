@@ -1,5 +1,5 @@
 import { ToolFailure } from '../../index.ts'
-import { isNode, type ApiDocument } from './_document.ts'
+import { isNode } from './_document.ts'
 
 /** How a value is written into a request. */
 export interface Serialization {
@@ -22,11 +22,6 @@ export function byteString(text: string): string {
   return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('')
 }
 
-/** Whether a text can be the name of a header. */
-export function isHeaderName(text: string): boolean {
-  return /^[\w!#$%&'*+.^`|~-]+$/.test(text)
-}
-
 /** Percent-encodes what may stand nowhere in a URL. What has a meaning in one stays, but for what ends a value or a query. */
 function encodedButReserved(text: string): string {
   return encodeURI(text.toWellFormed())
@@ -37,11 +32,6 @@ function encodedButReserved(text: string): string {
 /** Returns the text of a value: of a text the text itself, of an object its JSON. */
 export function textOfValue(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
-}
-
-/** Whether this version of OpenAPI joins what a label has by commas. Its tables said dots until 3.0.3 and 3.1.0. */
-export function joinsLabelsByCommas({ version: [, minor, patch] }: ApiDocument): boolean {
-  return minor === 0 ? patch >= 4 : minor > 1 || patch >= 1
 }
 
 /** Returns the texts of a value: of a list its items, of an object its keys, each with its value. */

@@ -1,10 +1,9 @@
-import type { ToolContext } from '../../index.ts'
-import { sentBody, type SentBody } from './_bodies.ts'
+import { ToolFailure, type ToolContext } from '../../index.ts'
 import { isNode, memberOf, type DocumentNode } from './_document.ts'
-import { fixedValue } from './_options.ts'
 import type { RequestPlan } from './_operations.ts'
 import { headerText, invalidArgument, pathSegment, queryPairs } from './_parameters.ts'
 import { defineOwn } from './_schemas.ts'
+import { sentBody, type SentBody } from './_sent-bodies.ts'
 
 /** The parts of a request that the args decide. */
 export interface OperationRequest {
@@ -76,4 +75,16 @@ function filledAt(node: DocumentNode, [first = '', ...rest]: readonly string[], 
   }
   if (own !== undefined && !isNode(own)) throw invalidArgument(`\`${first}\` of the body is not an object`)
   return defineOwn({ ...node }, first, filledAt(own ?? {}, rest, value))
+}
+
+/** Returns a fixed value for a call. @throws `ToolFailure` if the application cannot make it: nothing has been sent. */
+async function fixedValue(name: string, value: unknown, context: ToolContext): Promise<unknown> {
+  if (typeof value !== 'function') return value
+  try {
+    return (await value(context)) as unknown
+  } catch (thrown) {
+    if (context.signal.aborted) throw context.signal.reason
+    const words = thrown instanceof ToolFailure ? thrown.message : `The fixed value \`${name}\` could not be made.`
+    throw new ToolFailure(`${words} The request was not sent.`, { effect: 'none' })
+  }
 }

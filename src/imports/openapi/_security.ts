@@ -1,5 +1,4 @@
-import type { ToolContext } from '../../index.ts'
-import { credentialOptions, credentialRequest, mintedFor, valueOfMinted } from '../_minting.ts'
+import { credentialOptions } from '../_minting.ts'
 import type { CredentialOptions, CredentialPurpose, CredentialSource, Mint } from '../_minting.ts'
 import {
   entriesOf,
@@ -12,8 +11,6 @@ import {
   textMember,
 } from './_document.ts'
 import type { ApiDocument, DocumentNode } from './_document.ts'
-import type { CredentialMask } from './_mask.ts'
-import { byteString, encoded } from './_parameters.ts'
 
 /** How a credential is sent. */
 type Carrier = 'bearer' | 'basic' | 'header' | 'query' | 'cookie'
@@ -24,13 +21,6 @@ export interface PlannedScheme extends CredentialPurpose {
   /** The name of the header, the query or the cookie. */
   readonly parameter: string
   readonly options: CredentialOptions
-}
-
-/** Where credentials are put. */
-export interface CredentialPlaces {
-  readonly headers: Headers
-  readonly query: string[]
-  readonly cookies: string[]
 }
 
 type AuthOption = Readonly<Record<string, CredentialSource | Mint>>
@@ -111,26 +101,4 @@ function carrierOf(name: string, scheme: unknown): { readonly carrier: Carrier; 
     return { carrier: place, parameter }
   }
   throw new OperationFault(`its security scheme ${quotedFromDocument(name)} is of a kind that is not known here`)
-}
-
-/** Makes the credentials of a request, hides them in what comes back, and puts them where they are sent. */
-export async function putCredentials(
-  schemes: readonly PlannedScheme[],
-  context: ToolContext,
-  rejected: boolean,
-  mask: CredentialMask,
-  { headers, query, cookies }: CredentialPlaces,
-): Promise<void> {
-  for (const scheme of schemes) {
-    const { carrier, parameter, options } = scheme
-    const minted = await mintedFor(options.mint, credentialRequest(scheme, context, rejected))
-    const value = valueOfMinted(minted)
-    const username = typeof minted === 'string' ? '' : (minted.username ?? '')
-    const pair = `${username}:${value}`
-    mask.add(value, carrier === 'basic' ? pair : undefined)
-    if (carrier === 'query') query.push(`${encoded(parameter)}=${encoded(value)}`)
-    else if (carrier === 'cookie') cookies.push(`${encoded(parameter)}=${encoded(value)}`)
-    else if (carrier === 'basic') headers.set(parameter, `Basic ${btoa(byteString(pair))}`)
-    else headers.set(parameter, carrier === 'bearer' ? `Bearer ${byteString(value)}` : byteString(value))
-  }
 }

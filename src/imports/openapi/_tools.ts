@@ -2,9 +2,9 @@ import { Tool, type Schema, type ToolContext, type ToolTraits } from '../../inde
 import { SchemaConversionError } from '../../errors.ts'
 import type { ErasedConfig } from '../../extension.ts'
 import { answerComparison, strictAnswerSchema } from './_answer-schemas.ts'
-import { acceptOf, declaredHeaders } from './_answers.ts'
-import { callOperation, type CallableOperation } from './_calls.ts'
+import type { CallableOperation } from './_calls.ts'
 import { withConsent } from './_consent.ts'
+import { acceptOf, declaredHeaders } from './_declared.ts'
 import {
   documentText,
   entriesOf,
@@ -15,10 +15,9 @@ import {
   textMember,
   type ApiDocument,
 } from './_document.ts'
-import { isSafe, refusesByStatus } from './_failures.ts'
+import { isSafeForCredentials, originsOf, type AllowedHosts } from './_hosts.ts'
 import { OperationSchema } from './_input-schema.ts'
-import { isSafeForCredentials, originsOf, type AllowedHosts } from './_network.ts'
-import { requestPlan, type FoundOperation, type RequestPlan } from './_operations.ts'
+import { isSafe, requestPlan, type FoundOperation, type RequestPlan } from './_operations.ts'
 import {
   httpUrl,
   operationOptionChecks,
@@ -30,6 +29,9 @@ import { plannedSchemes } from './_security.ts'
 import type { ApiSource } from './_source.ts'
 
 const longestToolDescription = 1_024
+
+/** What calls need. It is loaded with the first one: many programs make tools that they never call. */
+let calls: typeof import('./_calls.ts') | undefined
 
 /** Makes the tool of an operation. @throws {OperationFault} and others if there can be none. */
 export async function operationTool(name: string, found: FoundOperation, source: ApiSource): Promise<Tool> {
@@ -80,7 +82,7 @@ export async function operationTool(name: string, found: FoundOperation, source:
       operation: { method: request.method, isRepeatable, hasKey: request.idempotencyHeader !== undefined },
       limits: settings.limits,
       headers: (status) => declaredHeaders(document.root, node, status),
-      refuses: (status) => settings.refuses?.(status, operation) ?? refusesByStatus(status),
+      refuses: (status) => settings.refuses?.(status, operation),
       failed: settings.failed,
       compare: settings.responses === 'report' ? answerComparison(found, source) : () => {},
       report: (words) => source.note(operation.key, words),
@@ -97,7 +99,10 @@ export async function operationTool(name: string, found: FoundOperation, source:
     inputSchema: inputSchema as Schema,
     ...(outputSchema && { outputSchema }),
     hooks: withConsent(hooks, callable, rest.requiresConfirmation),
-    handler: (input: unknown, context: ToolContext) => callOperation(callable, isNode(input) ? input : {}, context),
+    handler: async (input: unknown, context: ToolContext) => {
+      calls ??= await import('./_calls.ts')
+      return calls.callOperation(callable, isNode(input) ? input : {}, context)
+    },
   }
   return new Tool(config as unknown as ErasedConfig)
 }

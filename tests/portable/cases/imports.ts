@@ -1,4 +1,4 @@
-import { createExecutor } from 'toolwright'
+import { createExecutor, memoryStore, tool } from 'toolwright'
 import { has, same, words } from '../_assert.ts'
 import type { Case } from '../run.ts'
 
@@ -64,6 +64,93 @@ export const imports: readonly Case[] = [
       for (const result of [refused, kept]) has(!JSON.stringify(result).includes('p455'), JSON.stringify(result))
       const left = await executor.execute({ name: 'file', args: { id: '..' } })
       same([left.status, requests.length], ['error', 2])
+    },
+  },
+  {
+    name: 'imports: an API that redirects, refuses and repeats is held to its host',
+    needs: ['web'],
+    async run() {
+      const { openapiTools } = await import('toolwright/imports/openapi')
+      const sent: string[] = []
+      const server = async (url: unknown, init: RequestInit = {}): Promise<Response> => {
+        const { pathname, origin } = new URL(String(url))
+        const authorization = new Headers(init.headers).get('authorization')
+        sent.push(`${init.method} ${origin}${pathname} ${String(authorization)}`)
+        const to = (status: number, location: string): Response => new Response(null, { status, headers: { location } })
+        if (pathname === '/orders/near') return to(307, '/orders/there')
+        if (pathname === '/orders/named') return to(302, 'https://files.example.com/x')
+        if (pathname === '/orders/far') return to(302, `https://${secret}.evil.example/`)
+        if (pathname === '/orders/old' && authorization === `Bearer ${secret}`)
+          return new Response(`no ${secret}`, { status: 401, statusText: secret })
+        return Response.json(1, { headers: { link: `</orders?after=${encodeURIComponent(secret)}>` } })
+      }
+      const api = await openapiTools(document, {
+        baseUrl: 'https://api.example.com',
+        hosts: ['files.example.com'],
+        auth: { token: ({ rejected }) => (rejected ? 'p455word-5678' : secret) },
+        fetch: server,
+        report: () => {},
+      })
+      const executor = createExecutor({ use: [api] })
+      const told: string[] = []
+      for (const [name, id] of [
+        ['order', 'near'],
+        ['file', 'named'],
+        ['file', 'far'],
+        ['order', 'old'],
+      ]) {
+        const result = await executor.execute({ name: name!, args: { id } })
+        told.push(`${id} ${result.status} ${result.effect}`)
+        has(!JSON.stringify(result).includes('p455'), JSON.stringify(result))
+      }
+      same(told, ['near ok completed', 'named ok none', 'far error none', 'old ok completed'])
+      same(sent, [
+        `POST https://api.example.com/orders/near Bearer ${secret}`,
+        `POST https://api.example.com/orders/there Bearer ${secret}`,
+        `GET https://api.example.com/orders/named Bearer ${secret}`,
+        'GET https://files.example.com/x null',
+        `GET https://api.example.com/orders/far Bearer ${secret}`,
+        `POST https://api.example.com/orders/old Bearer ${secret}`,
+        'POST https://api.example.com/orders/old Bearer p455word-5678',
+      ])
+    },
+  },
+  {
+    name: 'imports: a form with a file, and args that no request can have',
+    needs: ['web'],
+    async run() {
+      const { openapiTools } = await import('toolwright/imports/openapi')
+      const properties = { file: { type: 'string', format: 'binary' }, title: { type: 'string' } }
+      const content = { 'multipart/form-data': { schema: { type: 'object', properties } } }
+      const parameters = [{ name: 'X-Id', in: 'header', schema: { type: 'string' } }]
+      const upload = { operationId: 'upload', parameters, requestBody: { content }, responses: {} }
+      const bodies: string[] = []
+      const server = async (_: unknown, { body, headers }: RequestInit = {}): Promise<Response> => {
+        const type = new Headers(headers).get('content-type')?.split(';')[0]
+        bodies.push(`${type} ${await new Response(body as BodyInit).text()}`)
+        return new Response(null, { status: 204 })
+      }
+      const { openapi, info } = document
+      const api = await openapiTools(
+        { openapi, info, paths: { '/files': { post: upload } } },
+        { baseUrl: 'https://api.example.com', fetch: server },
+      )
+      const keep = tool(
+        'keep',
+        async (_: object, context) => (await context.keep('%PDF', { mediaType: 'application/pdf' })).handle,
+      )
+      const executor = createExecutor({ tools: [keep], use: [api, { store: memoryStore() }] })
+      const { value: file } = await executor.execute({ name: 'keep', args: {} }, { session: 's' })
+      const args = { body: { file, title: 'ä' } }
+      const { status, content: answer } = await executor.execute({ name: 'upload', args }, { session: 's' })
+      same([status, answer], ['ok', [{ type: 'text', text: '204 No Content' }]])
+      const [type, part, text] =
+        /^(\S+) [^]*application\/pdf\r\n\r\n(%PDF)\r\n[^]*\r\n\r\n(ä)\r\n/.exec(bodies[0] ?? '')?.slice(1) ?? []
+      same([type, part, text], ['multipart/form-data', '%PDF', 'ä'])
+      const refused = await executor.execute({ name: 'upload', args: { 'X-Id': 'a\r\nX: 1' } })
+      same([refused.status, refused.effect, bodies.length], ['error', 'none', 1])
+      const other = await executor.execute({ name: 'upload', args }, { session: 'other' })
+      same([other.status, other.effect, bodies.length], ['error', 'none', 1])
     },
   },
 ]

@@ -1,0 +1,47 @@
+import { isJsonType } from './_bodies.ts'
+import { entriesOf, memberOf, resolved, type DocumentNode } from './_document.ts'
+import { isHeaderName } from './_operations.ts'
+
+/** Returns the answer that an operation declares for a status. */
+export function declaredAnswer(root: DocumentNode, node: DocumentNode, status: number): unknown {
+  const responses = memberOf(node, 'responses')
+  const range = `${Math.floor(status / 100)}XX`
+  const found = [String(status), range, range.toLowerCase(), 'default'].find(
+    (key) => memberOf(responses, key) !== undefined,
+  )
+  return found === undefined ? undefined : resolved(root, memberOf(responses, found))
+}
+
+/** Returns the headers that an operation declares for a status. A document that is wrong about them ends no call. */
+export function declaredHeaders(root: DocumentNode, node: DocumentNode, status: number): string[] {
+  try {
+    const names = entriesOf(declaredAnswer(root, node, status), 'headers').map(([name]) => name.toLowerCase())
+    return names.filter(isHeaderName)
+  } catch {
+    return []
+  }
+}
+
+/** Returns the schema of a declared answer of JSON. */
+export function jsonSchemaOfAnswer(answer: unknown): unknown {
+  const media = entriesOf(answer, 'content').find(([type]) => isJsonType(type))
+  return media === undefined ? undefined : memberOf(media[1], 'schema')
+}
+
+/** Returns the header `Accept` of an operation: its types of JSON, if it declares one. */
+export function acceptOf(root: DocumentNode, node: DocumentNode): string {
+  const types = entriesOf(node, 'responses').flatMap(([status, answer]) => {
+    return status.startsWith('2') ? entriesOf(resolvedOrNone(root, answer), 'content').map(([type]) => type.trim()) : []
+  })
+  const declared = [...new Set(types)].filter((type) => /^[\x20-\x7e]{3,100}$/.test(type))
+  const ofJson = declared.filter(isJsonType)
+  return ofJson.length > 0 ? ofJson.join(', ') : '*/*'
+}
+
+function resolvedOrNone(root: DocumentNode, node: unknown): unknown {
+  try {
+    return resolved(root, node)
+  } catch {
+    return undefined
+  }
+}

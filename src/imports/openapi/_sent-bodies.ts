@@ -1,0 +1,135 @@
+import type { SpooledArtifact } from '../../index.ts'
+import { isJsonType, type BodyPlan } from './_bodies.ts'
+import { isNode } from './_document.ts'
+import { encoded, invalidArgument, queryPairs, textOfValue } from './_parameters.ts'
+
+/** A body that is sent. It is made anew for each attempt. */
+export interface SentBody {
+  readonly contentType: string
+  readonly open: () => Promise<RequestBody>
+  /** Whether `open` returns a stream. */
+  readonly isStreamed: boolean
+}
+
+/** What `fetch` takes as a body. */
+export type RequestBody = NonNullable<RequestInit['body']>
+
+/** Up to this size a body is sent as a whole, with its length. */
+const largestWholeBody = 1_048_576
+
+/** Writes a body. */
+export function sentBody({ kind, mediaType, encoding, files }: BodyPlan, value: unknown): SentBody {
+  const wholeBody = (text: RequestBody): SentBody => ({
+    contentType: mediaType,
+    open: async () => text,
+    isStreamed: false,
+  })
+  if (kind === 'json') return wholeBody(JSON.stringify(value))
+  if (kind === 'text') return wholeBody(textOfValue(value))
+  if (kind === 'form') return wholeBody(formText(value, encoding))
+  if (kind === 'multipart') return multipart(value, encoding, files)
+  const source = artifactOf(value, 'body')
+  if (source.byteLength() > largestWholeBody) {
+    return { contentType: mediaType, open: async () => streamOf(source.chunks()), isStreamed: true }
+  }
+  return { contentType: mediaType, open: async () => wholeBytes(await source.bytes()), isStreamed: false }
+}
+
+function artifactOf(value: unknown, name: string): SpooledArtifact {
+  if (isArtifactLike(value)) return value
+  throw invalidArgument(`\`${name}\` is not the handle of an artifact`)
+}
+
+function isArtifactLike(value: unknown): value is SpooledArtifact {
+  return typeof value === 'object' && value !== null && typeof (value as SpooledArtifact).chunks === 'function'
+}
+
+/** Returns bytes in a buffer of their own, as `fetch` takes them. */
+function wholeBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes)
+}
+
+function formText(value: unknown, encoding: BodyPlan['encoding']): string {
+  if (!isNode(value)) return textOfValue(value)
+  const pairs = Object.entries(value).flatMap(([name, each]) => {
+    const { style, explode, allowReserved } = encoding.get(name) ?? {}
+    const isJson = isNode(each) && style === undefined && explode === undefined
+    return isJson
+      ? [`${encoded(name)}=${encoded(JSON.stringify(each))}`]
+      : queryPairs({ name, style, explode, allowReserved }, each, (key) => key !== name && Object.hasOwn(value, key))
+  })
+  return pairs.join('&')
+}
+
+/** A part of a multipart body: its head, and its bytes or the artifact that has them. */
+type FormPart = readonly [head: string, bytes: Uint8Array | SpooledArtifact]
+
+function multipart(value: unknown, encoding: BodyPlan['encoding'], files: ReadonlySet<string>): SentBody {
+  const boundary = `----toolwright${crypto.randomUUID().replaceAll('-', '')}`
+  const text = new TextEncoder()
+  const parts = isNode(value) ? Object.entries(value).flatMap(([name, each]) => partsOf(name, each)) : []
+  const size = parts.reduce(
+    (sum, [, bytes]) => sum + (isArtifactLike(bytes) ? bytes.byteLength() : bytes.byteLength),
+    0,
+  )
+  const isStreamed = size > largestWholeBody
+  const pieces = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    for (const [head, bytes] of parts) {
+      yield text.encode(`--${boundary}\r\n${head}\r\n\r\n`)
+      if (isArtifactLike(bytes)) yield* bytes.chunks()
+      else yield bytes
+      yield text.encode('\r\n')
+    }
+    yield text.encode(`--${boundary}--\r\n`)
+  }
+  const open = async (): Promise<RequestBody> => (isStreamed ? streamOf(pieces()) : new Blob(await collected(pieces())))
+  return { contentType: `multipart/form-data; boundary=${boundary}`, open, isStreamed }
+
+  function partsOf(name: string, each: unknown): FormPart[] {
+    if (Array.isArray(each) && (files.has(name) || encoding.get(name)?.contentType === undefined))
+      return each.map((item) => partOf(name, item))
+    return [partOf(name, each)]
+  }
+
+  function partOf(name: string, item: unknown): FormPart {
+    const disposition = `Content-Disposition: form-data; name="${quotedInHeader(name)}"`
+    const { contentType } = encoding.get(name) ?? {}
+    if (files.has(name)) {
+      const file = artifactOf(item, name)
+      const type = contentType !== undefined && /^[\w.+-]+\/[\w.+-]+$/.test(contentType) ? contentType : file.mediaType
+      return [`${disposition}; filename="${quotedInHeader(name)}"${typeLine(type)}`, file]
+    }
+    const isObject = typeof item === 'object' && item !== null
+    const type = contentType?.split(',')[0]?.trim() ?? (isObject ? 'application/json' : undefined)
+    const words = isObject || (type !== undefined && isJsonType(type)) ? JSON.stringify(item) : textOfValue(item)
+    return [disposition + typeLine(type), text.encode(words)]
+  }
+}
+
+function typeLine(type: string | undefined): string {
+  const isType = type !== undefined && /^[\w.+*-]+\/[\w.+*-]+/.test(type)
+  return isType ? `\r\nContent-Type: ${type.replace(/[^\x20-\x7e]/g, '')}` : ''
+}
+
+function quotedInHeader(name: string): string {
+  return name.replace(/["\r\n]/g, (character) => encoded(character))
+}
+
+async function collected(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>[]> {
+  const list: Uint8Array<ArrayBuffer>[] = []
+  for await (const piece of pieces) list.push(wholeBytes(piece))
+  return list
+}
+
+function streamOf(pieces: AsyncGenerator<Uint8Array, void, undefined>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await pieces.next()
+      if (done === true) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await pieces.return()
+    },
+  })
+}

@@ -163,6 +163,38 @@ describe('a server', () => {
     },
   )
 
+  test.each(['application/pdf', 'text/plain'])(
+    'that breaks off an answer of %s has no address told with a key in it',
+    async (type) => {
+      const scheme = {
+        components: { securitySchemes: { key: { type: 'apiKey', in: 'query', name: 'key' } } },
+        security: [{ key: [] }],
+      }
+      const fetch = async (url: unknown): Promise<Response> => {
+        let isFirst = true
+        const pieces = new ReadableStream<Uint8Array>({
+          pull(controller) {
+            if (isFirst) controller.enqueue(Buffer.from('begin'))
+            else controller.error(Object.assign(new Error(`${String(url)} closed`), { path: String(url) }))
+            isFirst = false
+          },
+        })
+        return new Response(pieces, { headers: { 'content-type': type } })
+      }
+      const { call } = await ready(documentOf({ 'POST /p': { operationId: 'post' } }, scheme), {
+        baseUrl,
+        auth: { key: () => token },
+        fetch,
+      })
+      const result = await call('post')
+      expect(result).toMatchObject({ status: 'error', effect: 'completed' })
+      expect(wordsOf(result)).toContain('broke before the answer was whole')
+      expect(
+        told(result) + String(result.error?.cause) + String((result.error?.cause as Error | undefined)?.cause),
+      ).not.toContain(token)
+    },
+  )
+
   test('that sends a byte now and then is left at the deadline', async () => {
     const { url } = await serve((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })

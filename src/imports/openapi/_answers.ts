@@ -62,9 +62,9 @@ export async function resultOfAnswer(
     return withHeaders(emptyWords(response, mask), response, plan, mask)
   }
   if (!isReadAsText(mediaType)) {
-    const tooLarge = (most: number): Error => new ToolFailure(largeWords(most), { effect: 'completed' })
-    const pieces = piecesOfBody(response, signal, plan.limits.binary, tooLarge)
-    return bytes(mask.stream(pieces), { mediaType: documentText(mask.text(mediaType).slice(0, 200)) })
+    return bytes(mask.stream(wholePieces(response, plan, signal, done)), {
+      mediaType: documentText(mask.text(mediaType).slice(0, 200)),
+    })
   }
   const text = await answerText(response, plan, mask, signal, done)
   if (text === '') return withHeaders(emptyWords(response, mask), response, plan, mask)
@@ -110,9 +110,29 @@ async function answerText(
   const { text, thrown } = await startOfAnswer(response, limits.response, signal)
   if (thrown === undefined) return mask.text(text)
   if (thrown === tooLong && /^text\/event-stream\b/i.test(contentTypeOf(response))) return mask.cutText(text)
-  if (thrown === tooLong) throw new ToolFailure(largeWords(limits.response), effectDetail(done))
+  throw partialFailure(thrown, limits.response, operation, done)
+}
+
+/** Reads an answer of bytes. What is thrown has our words: those of `fetch` may have the address. */
+async function* wholePieces(
+  response: Response,
+  { operation, limits }: AnswerPlan,
+  signal: AbortSignal,
+  done: KnownEffect,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* piecesOfBody(response, signal, limits.binary, () => tooLong)
+  } catch (thrown) {
+    if (signal.aborted) throw signal.reason
+    throw partialFailure(thrown, limits.binary, operation, done)
+  }
+}
+
+/** Makes the failure of an answer that was not read to its end. */
+function partialFailure(thrown: unknown, most: number, operation: FailedOperation, done: KnownEffect): ToolFailure {
+  if (thrown === tooLong) return new ToolFailure(largeWords(most), effectDetail(done))
   const { message, retryable } = connectionFailure(thrown, operation)
-  throw new ToolFailure(message, { category: 'network', retryable, ...effectDetail(done) })
+  return new ToolFailure(message, { category: 'network', retryable, ...effectDetail(done) })
 }
 
 /** Stands for an answer that is longer than what is read of it. */

@@ -66,6 +66,13 @@ describe.runIf(existsSync(join(import.meta.dirname, '..', '..', 'dist', 'index.j
     expect(eager.gzip / 1e3).toBeLessThanOrEqual(limit)
   })
 
+  it('of the tools of an API alone has at most 24.95 kB, and what their calls need comes with the first, in 7.85 kB', async () => {
+    const { eager, lazy } = await bundle("export * from './dist/imports/openapi.js'", 'node', true)
+    expect(eager.gzip).toBeLessThanOrEqual(24_950)
+    const calls = [...lazy].find(([name]) => name.startsWith('_calls'))?.[1]
+    expect(calls?.gzip).toBeLessThanOrEqual(7_850)
+  })
+
   it('loads the engine for raw JSON Schema on demand, in 8.4 kB', async () => {
     const { lazy } = await bundle("export * from './dist/bundled/index.js'", 'node')
     const engine = [...lazy].find(([name]) => name.startsWith('_engine'))?.[1]

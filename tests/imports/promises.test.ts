@@ -58,7 +58,7 @@ test("names that a provider refuses are others in its request, and the document'
   const parameters = ['filter[id]', '$top'].map((name) => ({ name, in: 'query', schema: { type: 'string' } }))
   const { api, executor } = await ready(documentOf({ 'GET /p': { operationId: 'run', parameters } }), { baseUrl: url })
   const format = anthropic()
-  const [definition] = format.definitions(api.tools()) as [{ input_schema: { properties: Json } }]
+  const [definition] = format.definitions(api.tools()) as unknown as [{ input_schema: { properties: Json } }]
   const names = Object.keys(definition.input_schema.properties)
   expect(names.filter((name) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(name))).toEqual([])
   const input = { [names[0]!]: 'a', [names[1]!]: 'b' }

@@ -127,7 +127,7 @@ export const imports: readonly Case[] = [
       const bodies: string[] = []
       const server = async (_: unknown, { body, headers }: RequestInit = {}): Promise<Response> => {
         const type = new Headers(headers).get('content-type')?.split(';')[0]
-        bodies.push(`${type} ${await new Response(body as BodyInit).text()}`)
+        bodies.push(`${type} ${await new Response(body ?? null).text()}`)
         return new Response(null, { status: 204 })
       }
       const { openapi, info } = document

@@ -9,6 +9,8 @@ export type Repeat = 'tell' | 'ask' | 'deny'
 /** What a call does, and where it is done once. */
 interface Effect {
   readonly scope: string
+  /** Whether the calls of the scope are of one session, and may know each other. */
+  readonly isOfSession: boolean
   /** The scope and the SHA-256 of the `effectKey`. */
   readonly key: string
 }
@@ -61,7 +63,8 @@ export class Attempt {
     const words = `for ${JSON.stringify(this.#text)}`
     const behind = this.#behind ?? this.#done.underWay(this.#effect.key)
     if (behind === undefined || behind === invocationId) return words
-    return `${words}, which invocation ${JSON.stringify(behind)} has begun. If the process of that has died, \`calls.recover\` closes it`
+    const other = this.#effect.isOfSession ? `invocation ${JSON.stringify(behind)}` : 'another call'
+    return `${words}, which ${other} has begun. If the process of that has died, \`calls.recover\` closes it`
   }
 
   async #enterLater(): Promise<Entry> {

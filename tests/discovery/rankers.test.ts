@@ -179,6 +179,19 @@ describe('blend()', () => {
     expect((await namesFound(blend(words(), byLength, { share: 0 }), 'file', tools))[0]).toBe('read_file')
   })
 
+  it('does not put what both find late before what one finds first', async () => {
+    const inOrder = (names: readonly string[]): ToolRanker => ({
+      rank: () => names.map((name, place) => ({ name, score: -place })),
+    })
+    const many = Array.from({ length: 18 }, (_, index) => `first_${index}`)
+    const others = many.map((name) => name.replace('first', 'second'))
+    const both = blend(inOrder([...many, 'late']), inOrder([...others, 'late']), { share: 0.2 })
+    const ranked = (await both.rank('x', tools, 40, signal)).map(({ name }) => name)
+    expect(ranked.slice(0, 3)).toEqual(['first_0', 'first_1', 'first_2'])
+    expect(ranked.indexOf('late')).toBeLessThan(ranked.indexOf('first_17'))
+    expect(ranked.indexOf('second_0')).toBeLessThan(ranked.indexOf('first_17'))
+  })
+
   it('asks each for more than it returns', async () => {
     const asked: number[] = []
     const counting: ToolRanker = { rank: (_query, _tools, limit) => (asked.push(limit), []) }

@@ -14,8 +14,8 @@ export function byEmbeddings(embed: Embed): ToolRanker {
       for (let start = 0; start < unread.length; start += 64) {
         signal.throwIfAborted()
         const part = unread.slice(start, start + 64)
-        const made = await embed(part.map(textOf))
-        for (const [index, one] of part.entries()) vectors.set(one, made[index]!)
+        const ofPart = await embed(part.map(textOf))
+        for (const [index, one] of part.entries()) vectors.set(one, ofPart[index]!)
       }
       const [wanted] = await embed([query])
       const scoreOf = (one: ToolDefinition): number =>

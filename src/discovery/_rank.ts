@@ -10,13 +10,13 @@ export interface RankedTool {
 }
 
 /** How soon more of one word counts no more, and how much a long text counts less. */
-const saturation = 0.5
+const saturation = 0.8
 const lengthShare = 0.35
-/** What a word counts that means much the same as one of the query, and one that begins with it. */
-const ofKin = 0.8
+/** How close words are that together tell only what the commonest of them tells, and one that begins as the query's. */
+const closeKin = 0.75
 const ofBeginning = 1
-/** What a name is worth whose words the query has all. */
-const nameBonus = 1.2
+/** What it is worth that the query means all that a tool says first. */
+const startBonus = 1.2
 /** What is left of the score of a tool that does another thing than the query asks for. */
 const otherDeed = 0.75
 /** The power of the share of the query's words that a tool has, by which its score is multiplied. */
@@ -40,6 +40,8 @@ export class ToolIndex {
   readonly #starts: Uint32Array
   readonly #places: Uint32Array
   readonly #values: Float32Array
+  /** How much each word tells. */
+  readonly #rarities: Float32Array
 
   constructor(tools: readonly ToolDefinition[], vocabulary: Vocabulary) {
     this.tools = [...tools] // the caller may change its array
@@ -62,11 +64,14 @@ export class ToolIndex {
       }
     }
     this.#starts = starts
+    this.#rarities = Float32Array.from({ length: starts.length - 1 }, (_, number) =>
+      this.#rarity(starts[number + 1]! - starts[number]!),
+    )
   }
 
   /** Returns the tools that have a word of the query, the best first. Equal ones stand in the order of their names. */
   search(query: string, limit: number): RankedTool[] {
-    const { words, deed } = readQuery(query)
+    const { words, alike, deed } = readQuery(query)
     const scores = new Float64Array(this.tools.length)
     const matched = new Float64Array(this.tools.length)
     const best = new Float64Array(this.tools.length)
@@ -74,7 +79,7 @@ export class ToolIndex {
     let total = 0
     for (const [word, weight] of words) {
       const found: number[] = []
-      for (const { number, share, worth } of this.#termsOf(word)) {
+      for (const { number, share, worth } of this.#termsOf(word, alike.get(word))) {
         meant.set(number, Math.max(meant.get(number) ?? 0, share))
         for (let slot = this.#starts[number]!; slot < this.#starts[number + 1]!; slot++) {
           const place = this.#places[slot]!
@@ -95,7 +100,7 @@ export class ToolIndex {
       const tool = this.#read[place]!
       const ofDeed = deed === undefined || tool.deed === undefined || tool.deed === deed ? 1 : otherDeed
       const ofWords = (matched[place]! / total) ** coverage
-      const final = score * (1 + nameBonus * meantShare(tool, meant)) * ofDeed * ofWords
+      const final = score * (1 + startBonus * this.#meantShare(tool, meant)) * ofDeed * ofWords
       ranked.push({ name: this.tools[place]!.name, score: final })
       // Most queries fit many tools a little.
       if (ranked.length >= 2 * limit + 64) ranked = ranked.toSorted(byScore).slice(0, limit)
@@ -104,11 +109,13 @@ export class ToolIndex {
   }
 
   /** Returns what stands for a word of a query: itself, its kin, and what begins with it. Kin together tell what the commonest tells. */
-  #termsOf(word: string): Term[] {
-    const kin = kinOf(word)
-    const commonest = Math.max(0, ...[word, ...kin].map((each) => this.#count(each)))
-    const shares = new Map([[word, 1], ...kin.map((each) => [each, ofKin] as const)])
-    const beginnings = word.length < 3 ? [] : this.#vocabulary.beginningWith(word)
+  #termsOf(word: string, alike: ReadonlyMap<string, number> | undefined): Term[] {
+    const shares = new Map([[word, 1]])
+    for (const [term, share] of [...kinOf(word), ...(alike ?? [])])
+      shares.set(term, Math.max(share, shares.get(term) ?? 0))
+    let commonest = 0
+    for (const [term, share] of shares) if (share >= closeKin) commonest = Math.max(commonest, this.#count(term))
+    const beginnings = word.length < 4 ? [] : this.#vocabulary.beginningWith(word)
     for (const each of beginnings) if (!shares.has(each)) shares.set(each, ofBeginning)
     return [...shares].flatMap(([term, share]) => {
       const count = this.#count(term)
@@ -116,6 +123,18 @@ export class ToolIndex {
       if (count === 0 || number === undefined) return []
       return { number, share, worth: share * this.#rarity(Math.max(count, commonest)) }
     })
+  }
+
+  /** The share of what a tool says first that a query means. A word counts by its fields, and by how much it tells. */
+  #meantShare({ packed, ofStart }: ToolWords, meant: ReadonlyMap<number, number>): number {
+    let [sum, whole] = [0, 0]
+    for (let at = 0; at < ofStart; at++) {
+      const number = wordNumber(packed[at]!)
+      const worth = this.#rarities[number]! * wordCount(packed[at]!)
+      whole += worth
+      sum += worth * (meant.get(number) ?? 0)
+    }
+    return whole === 0 ? 0 : sum / whole
   }
 
   /** How many tools have a word. */
@@ -129,13 +148,6 @@ export class ToolIndex {
   #rarity(count: number): number {
     return Math.sqrt(Math.log(1 + (this.tools.length - count + 0.5) / (count + 0.5)))
   }
-}
-
-/** The share of a name's words that a query means. */
-function meantShare({ packed, ofName }: ToolWords, meant: ReadonlyMap<number, number>): number {
-  let sum = 0
-  for (let at = 0; at < ofName; at++) sum += meant.get(wordNumber(packed[at]!)) ?? 0
-  return sum / Math.max(1, ofName)
 }
 
 /** Puts the better one first, and equal ones in the order of their names. */

@@ -1,10 +1,12 @@
 // The words of tools, as numbers. Each tool is read once, however many lists it stands in.
 import type { ToolDefinition } from '../index.ts'
-import { deedOf, stemsIn, type Deed } from './_words.ts'
+import { stemsIn } from './_stems.ts'
+import { deedOf, type Deed } from './_words.ts'
 
 /** What one word is worth, by the field that has it. The name is counted first. */
-const fieldWeights = { name: 3, group: 2, title: 5, summary: 5, rest: 0.3, parameters: 0.1 } as const
+const fieldWeights = { name: 3, group: 2, title: 5, summary: 4, second: 1, rest: 0.2, parameters: 0.1 } as const
 const mostWordsOfTool = 512
+const mostOfStart = 32
 const mostParameters = 64
 /** How much of a description is read, and of that of a parameter, in UTF-16 units. */
 const mostTextRead = 4_096
@@ -15,10 +17,10 @@ const mostBeginnings = 16
 
 /** The words of a tool. */
 export interface ToolWords {
-  /** For each word its number, times 4,096, and what it counts, in twentieths. Those of the name stand first. */
+  /** For each word its number, times 4,096, and what it counts, in twentieths. They stand in the order of the fields. */
   readonly packed: Uint32Array
-  /** How many of them are of the name. */
-  readonly ofName: number
+  /** How many of them are of what the tool says first: its name, group, title and first sentence. At most 32. */
+  readonly ofStart: number
   /** What all of them count. */
   readonly length: number
   /** What its name, or the beginning of its description, says that it does. */
@@ -81,17 +83,18 @@ export class Vocabulary {
 
   #wordsOf(tool: ToolDefinition): ToolWords {
     const { name, title = '', description } = tool
-    const [summary = '', ...rest] = description.slice(0, mostTextRead).split(/(?<=[.!?])\s|\n/)
+    const [summary = '', second = '', ...rest] = sentencesOf(description)
     const texts = {
       name,
       group: this.#groupOf(tool) ?? '',
       title,
       summary,
+      second,
       rest: rest.join(' '),
       parameters: parameterText(tool),
     }
     const counts = new Map<number, number>()
-    let [length, ofName] = [0, 0]
+    let [length, ofStart] = [0, 0]
     for (const [field, weight] of Object.entries(fieldWeights) as [keyof typeof fieldWeights, number][]) {
       for (const word of stemsIn(texts[field], mostTextRead)) {
         const number = this.#numberFor(word)
@@ -100,14 +103,14 @@ export class Vocabulary {
         counts.set(number, (count ?? 0) + weight)
         length += weight
       }
-      if (field === 'name') ofName = counts.size
+      if (field === 'summary') ofStart = Math.min(counts.size, mostOfStart)
     }
     const packed = Uint32Array.from(
       counts,
       ([number, count]) => number * 4_096 + Math.min(4_095, Math.round(count * 20)),
     )
     const deed = [...stemsIn(name), ...stemsIn(summary).slice(0, 1)].map(deedOf).find((each) => each !== undefined)
-    return { packed, ofName, length, deed }
+    return { packed, ofStart, length, deed }
   }
 
   #numberFor(word: string): number {
@@ -116,6 +119,15 @@ export class Vocabulary {
     this.#numbers.set(word, this.size)
     return this.size - 1
   }
+}
+
+/** A sentence before the first one that says nothing of what a tool does. */
+const warning = /^\W*(?:deprecated|legacy|obsolete|experimental|beta|preview|closing down)\W*$/i
+
+/** Returns the sentences of a description, beginning with the first that says what the tool does. */
+function sentencesOf(description: string): string[] {
+  const sentences = description.slice(0, mostTextRead).split(/(?<=[.!?])\s|\n/)
+  return warning.test(sentences[0] ?? '') && sentences.length > 1 ? sentences.slice(1) : sentences
 }
 
 /** Returns the names and descriptions of a tool's parameters. A schema that cannot be made has none. */

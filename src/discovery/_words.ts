@@ -1,226 +1,60 @@
-// What a ranker knows of English: words without their endings, words that mean much the same, and words that mean nothing.
+// What a ranker reads in a query: its words, what else stands for them, and what it wants done.
+import { stemOf, stemsIn } from './_stems.ts'
+import { nouns, verbs, type Deed } from './_words-alike.ts'
+import { broader, chatter, phrasesAlike, phrasesInstead } from './_words-broader.ts'
 
-/** Words of queries and descriptions that tell no tool from another. */
-const idle = new Set(
-  `a an the of to in on for from by with and or is are was were be been being this that these those it its i we you your our please can could
-would should want wants need needs how do does did done will shall at as into what which who whom whose where when why given one some any
-if there have has had me us so then than them they their about such via per just also may must might let lets s t im`.split(
-    /\s+/,
-  ),
-)
+export type { Deed } from './_words-alike.ts'
 
-/** What a verb does: it reads, writes or removes. A tool that does another thing than a query asks for is seldom meant. */
-export type Deed = 'read' | 'write' | 'remove'
+/** How sure it is that one word stands for another: of one family, of a broader sense, and in a phrase. */
+const ofFamily = 0.8
+const ofBroader = 0.7
+const ofPhrase = 0.9
 
-/** Verbs that authors and models use for one another, one family a line, by what they do. A verb may be in several. */
-const verbs: Readonly<Record<Deed | 'other', string>> = {
-  read: `
-get read show view fetch retrieve display see print detail info information inspect describe
-list all enumerate every browse
-search find look query seek discover lookup locate
-check verify validate test confirm
-download export
-count number total many
-compare diff difference
-status state progress
-history timeline log
-open read view`,
-  write: `
-create add make new open insert register generate
-update edit change modify set rename adjust alter patch replace customize
-update close reopen archive rename publish
-sync refresh update
-connect add link attach
-add append
-send post publish deliver submit
-upload attach put
-apply attach assign
-write save store put create
-create publish post
-move transfer relocate
-copy duplicate clone fork
-enable activate on allow
-assign give
-invite invitation`,
-  remove: `
-delete remove drop erase destroy clear purge discard strip revoke withdraw lift
-unassign remove
-disconnect revoke uninstall detach
-disable deactivate off`,
-  other: `
-run launch trigger execute dispatch invoke start
-repeat echo
-rerun retry redo repeat redeliver
-rebuild build compile
-share give grant allow permit permission access
-watch follow subscribe subscription notify notification
-merge combine join
-stop cancel abort end terminate kill halt
-pause suspend
-resume unsuspend continue
-hide exclude exclusion ignore
-prevent block forbid disallow
-reply respond answer
-lock freeze
-restore recover undelete
-approve accept review approval
-reject deny decline refuse dismiss
-close resolve dismiss
-block ban
-convert render transform
-limit restrict restriction quota cap
-require mandatory
-pay payment
-request ask
-suggest propose suggestion`,
-}
-
-/** Nouns that authors and models use for one another, one family a line. */
-const nouns = `
-history log revision change audit timeline version
-user person people member account colleague someone
-username login handle
-email mail
-label tag
-me my mine own authenticated
-belong member membership part
-latest newest recent last
-pending awaiting waiting
-field column property
-several multiple many bulk batch
-item card entry row
-branch ref
-command script
-code source
-child parent
-path location where
-owner admin role
-guest outside external
-license seat subscription
-allowed permitted
-bug problem issue ticket
-error fault failure
-picture image photo
-document doc page
-directory folder dir
-repository repo
-organization org company
-environment env
-configuration config setting preference
-metric statistic stat usage analytic
-traffic visit visitor view referrer
-activity event
-password secret credential
-comment note remark
-size big large
-cost billing bill spending
-child nested sub
-asset attachment binary
-link url
-identity whoami
-text content
-maximum limit
-dependency dependent
-vulnerability vulnerable`
-
-/** Phrases of queries that are one word of a name. */
-const phrases: readonly (readonly [RegExp, string])[] = [
-  [/\bget(?:ting)? rid of\b|\btake (?:down|off|away|out)\b|\bclean up\b|\bthrow away\b/g, 'delete'],
-  [/\btake\b(.{1,40}?)\b(?:off|away|out)\b/g, 'remove$1'],
-  [/\b(?:turn|switch)(?:ed)? (?:back )?on\b/g, 'enable'],
-  [/\b(?:turn|switch|shut)(?:ed)? off\b/g, 'disable'],
-  [/\b(?:shut|spin|bring) down\b/g, 'stop'],
-  [/\bspin up\b|\bboot up\b/g, 'start'],
-  [/\bset(?:ting)? up\b/g, 'create'],
-  [/\bfill in\b/g, 'update'],
+/** Phrases of queries that have other words in their midst. */
+const splitPhrases: readonly (readonly [RegExp, string])[] = [
+  [/\btake\b(.{1,40}?)\b(?:off|away|out|back|down)\b/g, 'remove$1'],
   [/\bbring\b(.{1,40}?)\bup to date\b/g, 'update$1'],
-  [/\bout of date\b/g, 'outdated'],
-  [/\bundo (?:the )?(?:deletion|removal|deleting)\b/g, 'restore'],
-  [/\bmake\b(.{1,40}?)\b(?:an? )?(admin|owner|member|maintainer|public|private)\b/g, 'set$1$2'],
+  [/\bmake\b(.{1,40}?)\b(?:an? )?(admin|owner|member|maintainer)\b/g, 'set$1$2'],
+  [/\bmake\b(.{1,40}?)\b(?:public|private|visible|hidden)\b/g, 'update$1visibility'],
+  [/\b(?:not|no|n't|never)\b(.{1,60}?)\bany ?(?:more|longer)\b/g, 'remove$1'],
+  [/\b(?:do(?:es)?(?: not|n't)|need not) (?:have|need) to\b/g, 'remove'],
+  [/\bv?\d+(?:\.\d+)+\b/g, 'version'],
   [/\bturn\b(.{1,40}?)\binto\b/g, 'convert$1'],
-  [/\blook(?:ing)? up\b|\blook(?:ing)? for\b/g, 'search'],
-  [/\blook(?:ing)? at\b/g, 'view'],
-  [/\bhow (?:many|much)\b/g, 'count'],
-  [/\b(?:who am i|(?:logged|signed) in(?: as)?)\b/g, 'authenticated user'],
-  [/\bkick off\b/g, 'start'],
-  [/\bbring back\b/g, 'restore'],
-  [/\bhand(?:ed)? over\b/g, 'transfer'],
-  [/\bprs\b/g, 'pull requests'],
-  [/\bpr\b/g, 'pull request'],
-  [/\b(show|tell|give|get|find|fetch|bring|send) (?:me|us)\b/g, '$1'],
+  [/\b(?:turn|switch)\b(.{1,40}?)\bon\b/g, 'enable$1'],
+  [/\b(?:turn|switch|shut)\b(.{1,40}?)\boff\b/g, 'disable$1'],
+  [/\b(?:stop|keep|prevent|block)\b(.{1,40}?)\bfrom\b/g, 'block$1'],
+  [/\b(?:throw|kick|clear|wipe|tear|cut|shut)\b(.{1,40}?)\b(?:away|out|off|down)\b/g, 'remove$1'],
+  [/\b(?:get|bring|put|win|give)\b(.{1,40}?)\bback\b/g, 'restore$1'],
+  [/\b(?:hand)\b(.{1,40}?)\bover\b/g, 'transfer$1'],
+  [/\bput\b(.{1,40}?)\bin charge of\b/g, 'assign$1'],
+  [/\blet\b(.{1,40}?)\bknow\b/g, 'notify$1'],
+  [/\b(?:run|start|do|build|execute|launch|trigger)\b(.{1,40}?)\b(?:again|once more|one more time)\b/g, 'rerun$1'],
+  [/\b(?:send|deliver|fire)\b(.{1,40}?)\bagain\b/g, 'redeliver$1'],
+  [/\bopen\b(.{1,40}?)\bagain\b/g, 'reopen$1'],
+  [/\bhow (?:many|much)\b(.{1,40}?)\b(?:may|can|could|allowed)\b/g, 'limit$1'],
+  [/\bwhat (?:is|are|was|were|did|does|has|have)\b(.{1,30}?)\b(?:doing|do|done|up to)\b/g, 'activity event$1'],
+  [
+    /\b\w[\w-]*\.(?:txt|md|json|csv|ya?ml|xml|html|pdf|docx?|xlsx?|png|jpe?g|gif|svg|zip|log|[jt]sx?|py|rb|go|rs|java)\b/g,
+    '$& file',
+  ],
+  [/\b(?:start|begin|keep|continue|try) (\p{L}+ing)\b/gu, '$1'],
+  [/\bstop (\p{L}+ing)\b/gu, 'disable $1'],
+  [/\b(?:do not|don't|never) (?:let|allow)\b/g, 'block'],
+  [/\bshould(?:n't| not| no longer)\b/g, 'remove'],
+  [/\b(show|find) (?:me|us)\b/g, '$1'],
+  [/\b(?:tell|give|get|fetch|bring|send) (?:me|us)\b/g, 'get'],
+  [/^let\b/g, 'allow'],
+  [/^open (?=(?:the|this|that|my|our|one|some\w*|his|her|their|\p{L}+'s)\b)/gu, 'view '],
   [/\b(of|in|on|to|from|for|at|with|into) (?:my|our)\b/g, '$1'],
   [/\bi\b/g, 'my'],
 ]
-
-/** The longest word that is told from others. What is longer is no word of a language but a key. */
-const longestOwnWord = 40
-/** Scripts that put no space between words: each pair of characters is taken for one. */
-const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]+/u
-
-/** Returns a word without the endings of English. Words that differ by an ending alone become equal; no such stem is shown. */
-export function stemOf(word: string): string {
-  if (word.length <= 3 || !/^[a-z]+$/.test(word)) return word
-  let stem = word
-  if (stem.endsWith('ies') && stem.length > 4) stem = `${stem.slice(0, -3)}y`
-  else if (/(?:ch|sh|x|ss|zz)es$/.test(stem)) stem = stem.slice(0, -2)
-  else if (/[^su]s$/.test(stem) && !stem.endsWith('is')) stem = stem.slice(0, -1)
-  if (stem === 'setting') return stem
-  if (stem.length > 9 && /[^aeiou]..?ment$/.test(stem)) stem = stem.slice(0, -4)
-  else if (stem.length > 5 && stem.endsWith('ied')) stem = `${stem.slice(0, -3)}y`
-  else if (stem.length > 6 && stem.endsWith('ing')) stem = stem.slice(0, -3)
-  else if (stem.length > 4 && stem.endsWith('ed') && !stem.endsWith('eed')) stem = stem.slice(0, -2)
-  else if (stem.length > 7 && stem.endsWith('ation')) stem = stem.slice(0, -5)
-  else if (stem.length > 6 && /[lt]ion$/.test(stem)) stem = stem.slice(0, -3)
-  if (stem.length > 4 && stem.endsWith('e')) stem = stem.slice(0, -1)
-  if (stem.length > 4 && stem.endsWith('at')) stem = stem.slice(0, -2)
-  if (stem.length > 5 && stem.endsWith('is')) stem = `${stem.slice(0, -2)}iz`
-  return stem.replace(/([^aeiou])\1$/, '$1')
-}
-
-/**
- * Returns the words of a text in their order, as stems, without idle ones.
- *
- * @param longest How much of the text is read, in UTF-16 units.
- */
-export function stemsIn(text: string, longest = 4_096): string[] {
-  const start = text.slice(0, longest)
-  const isAscii = /^[\0-\x7f]*$/.test(start)
-  const runs = isAscii
-    ? start.replace(/(?<![A-Za-z\d])([Rr]e)[-_](?=[A-Za-z])/g, '$1').match(/[A-Z]*[a-z\d]+|[A-Z]+/g)
-    : start
-        .normalize('NFKC')
-        .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
-        .match(/[\p{L}\p{N}\p{M}]+/gu)
-  const words: string[] = []
-  for (const run of runs ?? []) {
-    if (!isAscii && unspaced.test(run)) words.push(...pairsOf(run))
-    else if (run.length <= longestOwnWord) {
-      const word = wordOf(run)
-      if (word !== '') words.push(word)
-    }
-  }
-  return words
-}
-
-/** Stems by what was written. It is cleared when it is full. */
-const stems = new Map<string, string>()
-const mostStems = 20_000
-
-/** Returns the stem of a word as it is written; nothing for an idle one. */
-function wordOf(run: string): string {
-  let word = stems.get(run)
-  if (word !== undefined) return word
-  const lower = run.toLowerCase()
-  word = idle.has(lower) ? '' : stemOf(lower)
-  if (stems.size >= mostStems) stems.clear()
-  stems.set(run, word)
-  return word
-}
 
 /** What a query asks for. */
 export interface Asked {
   /** Its words as stems, each with what it counts. */
   readonly words: ReadonlyMap<string, number>
+  /** For a word of a phrase the stems that stand for it there, with how sure that is. */
+  readonly alike: ReadonlyMap<string, ReadonlyMap<string, number>>
   /** What it wants done, as far as that can be told. */
   readonly deed: Deed | undefined
 }
@@ -235,30 +69,40 @@ const preposition =
   /\b(?:of|in|on|for|from|to|by|with|at|about|that|which|who|i|into|across|per|below|under|between|and|or|where)\b/
 const plural = /[^sui'\d]s$/
 /** What a verb counts that a query leaves out, and a word beside another that means much the same. */
-const implied = 0.4
+const implied = 0.25
 const repeatedWord = 0.4
 const ofParticiple = 0.6
+const ofChatter = 0.4
+const ofSelf = 0.7
+const ofIdiom = 0.9
 
 /** Reads a query: at most 1,024 UTF-16 units, and 32 words of them. */
 export function readQuery(query: string): Asked {
+  const { kin, isVerb, deeds, ambiguousVerbs, idleInQueries } = language()
   let text = query
     .slice(0, 1_024)
     .toLowerCase()
     .replace(/\bwithout\b.*$/, '')
     .trim()
   for (let end = 0; end < 3 && courtesy.test(text); end++) text = text.replace(courtesy, '')
-  for (const [phrase, word] of phrases) text = text.replace(phrase, word)
+  const alike = new Map<string, Map<string, number>>()
+  text = withPhrases(text, alike)
+  for (const [phrase, word] of splitPhrases) text = text.replace(phrase, word)
   // A name in a query keeps its capitals: they part its words.
   const own = [...stemsIn(text), ...(/\p{Ll}\p{Lu}/u.test(query) ? stemsIn(query, 1_024) : [])].slice(0, 32)
   const words = new Map<string, number>()
   for (const word of own) {
     if (words.has(word)) continue
-    const isRepeated = kinOf(word).some((other) => words.has(other))
-    words.set(word, isRepeated ? repeatedWord : 1)
+    const isRepeated = [...(kin.get(word) ?? [])].some(([other, share]) => share === ofFamily && words.has(other))
+    words.set(word, isRepeated ? repeatedWord : idleInQueries.has(word) ? ofChatter : word === 'my' ? ofSelf : 1)
     // What is done again is done.
     const again = /^re(?=.{3})/.test(word) && !kin.has(word) ? word.slice(2) : ''
     if (isVerb.has(again) && !words.has(again)) words.set(again, 1)
+    // What is undone is removed.
+    const undone = /^un(?=.{3})/.test(word) && !kin.has(word) ? word.slice(2) : ''
+    if (kin.has(undone) && !words.has(undone)) words.set(undone, 1).set('remov', 1)
   }
+  for (const idiom of alike.keys()) if (idiom.includes(' ')) words.set(idiom, ofIdiom)
   // A participle beside another verb says how a thing is, and not what to do.
   for (const [, participle = ''] of text.matchAll(/ (\p{L}+(?:ed|ing))\b/gu)) {
     const stem = stemOf(participle)
@@ -269,52 +113,133 @@ export function readQuery(query: string): Asked {
   const isOpenOnes = first === 'open' && !imperative.test(text)
   const isVerbFirst = isVerb.has(stemOf(first)) && !plural.test(first) && !isOpenOnes
   if (isOpenOnes) words.delete('open')
-  if (isVerbFirst)
-    return { words, deed: ambiguousVerbs.has(stemOf(first)) ? undefined : (deeds.get(stemOf(first)) ?? 'write') }
+  if (isVerbFirst) {
+    const deed = ambiguousVerbs.has(stemOf(first)) ? undefined : (deeds.get(stemOf(first)) ?? 'write')
+    return { words, alike, deed }
+  }
   const isImperative = imperative.test(text) && !plural.test(first)
-  if (plural.test(head) && !isImperative) {
+  if ((plural.test(head) || plural.test(first)) && !isImperative && !question.test(text)) {
     // Without a verb, a plural asks for a list.
     if (!words.has('list')) words.set('list', implied)
-    return { words, deed: 'read' }
+    return { words, alike, deed: 'read' }
   }
   if (question.test(text)) {
     if (/^(?:who|(?:which|what|whose) \p{L}+[^sui'\d]s)\b/u.test(text) && !words.has('list')) words.set('list', implied)
-    return { words, deed: 'read' }
+    if (/^(?:is|are|does|do|did|has|have|can|am)\b/.test(text) && !words.has('check')) words.set('check', implied)
+    return { words, alike, deed: 'read' }
   }
-  if (isImperative) return { words, deed: 'write' }
-  return { words, deed: own.map(deedOf).find((deed) => deed !== undefined) }
+  if (isImperative) return { words, alike, deed: 'write' }
+  return { words, alike, deed: own.map(deedOf).find((deed) => deed !== undefined) }
 }
 
-/** Returns the stems that mean much the same as a stem, without itself. */
-export function kinOf(stem: string): readonly string[] {
-  return kin.get(stem) ?? []
+/** Puts what a phrase means in its place, or adds it to what its words may mean. The longest phrase goes first. */
+function withPhrases(text: string, alike: Map<string, Map<string, number>>): string {
+  const { sayings, longestSaying } = language()
+  // Words stand at even places, what parts them at odd ones.
+  const parts = text.split(/([^\p{L}\p{N}']+)/u)
+  const stems = parts.map((part, at) => (at % 2 === 0 ? stemOf(part) : part))
+  for (let at = 0; at < parts.length; at += 2) {
+    for (let count = longestSaying; count > 1; count--) {
+      const end = at + 2 * count - 1
+      if (end > parts.length) continue
+      const key = stems.slice(at, end).filter((_, place) => place % 2 === 0)
+      const saying = sayings.get(key.join(' '))
+      if (saying === undefined) continue
+      if (saying.instead !== undefined) {
+        parts[at] = saying.instead
+        parts.fill('', at + 1, end)
+      } else {
+        // Words that say nothing by themselves are one word together.
+        const told = key.filter((word) => stemsIn(word).length > 0)
+        for (const word of told.length > 0 ? told : [key.join(' ')]) {
+          const terms = alike.get(word) ?? new Map<string, number>()
+          for (const term of saying.terms) terms.set(term, ofPhrase)
+          alike.set(word, terms)
+        }
+      }
+      at = end - 1
+      break
+    }
+  }
+  return parts.join('')
 }
+
+/** Returns the stems that may stand for a stem, without itself, each with how sure that is, from 0 to 1. */
+export function kinOf(stem: string): ReadonlyMap<string, number> {
+  return language().kin.get(stem) ?? noKin
+}
+
+const noKin: ReadonlyMap<string, number> = new Map()
 
 /** Returns what a verb does. A stem that is no verb, or one of no clear deed, has none. */
 export function deedOf(stem: string): Deed | undefined {
+  const { ambiguousVerbs, deeds } = language()
   return ambiguousVerbs.has(stem) ? undefined : deeds.get(stem)
 }
 
-const kin = new Map<string, string[]>()
-const deeds = new Map<string, Deed>()
-const isVerb = new Set<string>()
-/** Verbs of more than one deed. */
-const ambiguousVerbs = new Set<string>()
-for (const [deed, lines] of [...Object.entries(verbs), ['', nouns] as const]) {
-  for (const line of lines.trim().split('\n')) {
-    const family = [...new Set(line.split(' ').map(stemOf))]
-    for (const word of family) {
-      kin.set(word, [...new Set([...(kin.get(word) ?? []), ...family.filter((other) => other !== word)])])
-      if (deed !== '') isVerb.add(word)
-      if (deed !== 'read' && deed !== 'write' && deed !== 'remove') continue
-      if ((deeds.get(word) ?? deed) !== deed) ambiguousVerbs.add(word)
-      deeds.set(word, deed)
-    }
-  }
+interface Language {
+  readonly kin: ReadonlyMap<string, ReadonlyMap<string, number>>
+  readonly deeds: ReadonlyMap<string, Deed>
+  readonly isVerb: ReadonlySet<string>
+  /** Verbs of more than one deed. */
+  readonly ambiguousVerbs: ReadonlySet<string>
+  readonly sayings: ReadonlyMap<string, Saying>
+  readonly longestSaying: number
+  readonly idleInQueries: ReadonlySet<string>
 }
 
-function pairsOf(run: string): string[] {
-  const characters = Array.from(run)
-  if (characters.length < 2) return characters
-  return characters.slice(1).map((character, index) => `${characters[index]}${character}`)
+/** What a phrase means: a text in its place, or stems that may stand for each of its words. */
+interface Saying {
+  readonly instead: string | undefined
+  readonly terms: readonly string[]
+}
+
+let known: Language | undefined
+
+/** Returns what is known of the language. The lists are read when it is first asked for. */
+function language(): Language {
+  return (known ??= readLists())
+}
+
+function readLists(): Language {
+  const kin = new Map<string, Map<string, number>>()
+  const deeds = new Map<string, Deed>()
+  const isVerb = new Set<string>()
+  const ambiguousVerbs = new Set<string>()
+  const relate = (word: string, other: string, share: number): void => {
+    if (word === other) return
+    const ofWord = kin.get(word) ?? new Map<string, number>()
+    kin.set(word, ofWord.set(other, Math.max(share, ofWord.get(other) ?? 0)))
+  }
+  for (const [deed, lines] of [...Object.entries(verbs), ['', nouns] as const]) {
+    for (const line of entriesOf(lines)) {
+      const family = line.split(' ').map(stemOf)
+      for (const word of family) {
+        for (const other of family) relate(word, other, ofFamily)
+        if (deed !== '') isVerb.add(word)
+        if (deed !== 'read' && deed !== 'write' && deed !== 'remove') continue
+        if ((deeds.get(word) ?? deed) !== deed) ambiguousVerbs.add(word)
+        deeds.set(word, deed)
+      }
+    }
+  }
+  for (const entry of entriesOf(broader)) {
+    const [from = '', to = ''] = entry.split(' > ')
+    for (const word of from.split(' ').map(stemOf)) {
+      for (const term of to.split(' ')) relate(word, stemOf(term), ofBroader)
+    }
+  }
+  const sayings = new Map<string, Saying>()
+  for (const entry of [...entriesOf(phrasesInstead), ...entriesOf(phrasesAlike)]) {
+    const [said = '', meaning = ''] = entry.split(/ [=~] /)
+    const saying = { instead: entry.includes(' = ') ? meaning : undefined, terms: stemsIn(meaning) }
+    for (const phrase of said.split(', ')) sayings.set(phrase.split(' ').map(stemOf).join(' '), saying)
+  }
+  const longestSaying = Math.max(...Array.from(sayings.keys(), (saying) => saying.split(' ').length))
+  const idleInQueries = new Set(chatter.trim().split(/\s+/).map(stemOf))
+  return { kin, deeds, isVerb, ambiguousVerbs, sayings, longestSaying, idleInQueries }
+}
+
+function entriesOf(text: string): string[] {
+  return text.trim().split(/;?\n|; /)
 }

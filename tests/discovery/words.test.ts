@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { deedOf, kinOf, readQuery, stemOf, stemsIn } from '../../src/discovery/_words.ts'
+import { stemOf, stemsIn } from '../../src/discovery/_stems.ts'
+import { deedOf, kinOf, readQuery } from '../../src/discovery/_words.ts'
 
 describe('a stem', () => {
   it.each([
@@ -13,6 +14,10 @@ describe('a stem', () => {
     ['creation', 'create'],
     ['modified', 'modify'],
     ['organisation', 'organization'],
+    ['sent', 'send'],
+    ['paid', 'pay'],
+    ['written', 'writing'],
+    ['people', 'persons'],
   ])('of %s is that of %s', (one, other) => {
     expect(stemOf(one)).toBe(stemOf(other))
   })
@@ -113,13 +118,49 @@ describe('a query', () => {
 describe('words that mean much the same', () => {
   it('know each other', () => {
     for (const word of ['create', 'remove', 'list', 'repo'].map(stemOf)) {
-      expect(kinOf(word).length).toBeGreaterThan(0)
-      for (const other of kinOf(word)) expect(kinOf(other)).toContain(word)
+      expect(kinOf(word).size).toBeGreaterThan(0)
+      const family = [...kinOf(word)].filter(([, share]) => share === 0.8)
+      for (const [other] of family) expect(kinOf(other).get(word)).toBe(0.8)
     }
   })
 
+  it('are less sure if one of them is broader, in one direction alone', () => {
+    expect(kinOf('snippet').get('gist')).toBeLessThan(0.8)
+    expect(kinOf('gist').has('snippet')).toBe(false)
+  })
+
   it('are no members of objects', () => {
-    expect(kinOf('constructor')).toEqual([])
+    expect(kinOf('constructor').size).toBe(0)
     expect(deedOf('__proto__')).toBeUndefined()
+  })
+})
+
+describe('a phrase', () => {
+  it.each([
+    ['get rid of a label', 'delet'],
+    ['turn the alerts off', 'disabl'],
+    ['let her know about it', 'notify'],
+    ['hand it over to a colleague', 'transfer'],
+    ['do the build again', 'rerun'],
+    ['read notes.txt', 'file'],
+    ['untag a ticket', 'remov'],
+  ])('in %j is asked for as %s', (query, word) => {
+    expect(readQuery(query).words.get(word)).toBeGreaterThan(0)
+  })
+
+  it('of words that tell something gives each of them what it means', () => {
+    const { alike } = readQuery('connect a build machine')
+    expect(alike.get('build')?.has('runner')).toBe(true)
+    expect(alike.get('machin')?.has('runner')).toBe(true)
+  })
+
+  it('of words that tell nothing is a word of the query', () => {
+    const { words, alike } = readQuery('who can enter')
+    expect(words.has('who can')).toBe(true)
+    expect(alike.get('who can')?.size).toBeGreaterThan(0)
+  })
+
+  it('is the longest that stands there', () => {
+    expect([...readQuery('who am i').words.keys()]).toEqual([...readQuery('get authenticated user').words.keys()])
   })
 })

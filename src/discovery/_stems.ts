@@ -69,10 +69,10 @@ index indices indexes
 matrix matrices
 datum data`
 
-const regular = new Map<string, string>()
+const wordOfForm = new Map<string, string>()
 for (const line of irregularForms.trim().split('\n')) {
   const [word = '', ...forms] = line.split(' ')
-  for (const form of forms) regular.set(form, word)
+  for (const form of forms) wordOfForm.set(form, word)
 }
 
 /** The longest word that is told from others. What is longer is no word of a language but a key. */
@@ -83,7 +83,7 @@ const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}
 /** Returns a word without the endings of English. Words that differ by an ending alone become equal; no such stem is shown. */
 export function stemOf(word: string): string {
   if (word.length < 3 || !/^[a-z]+$/.test(word)) return word
-  let stem = regular.get(word) ?? word
+  let stem = wordOfForm.get(word) ?? word
   if (stem.length <= 3) return stem
   if (stem.endsWith('ies') && stem.length > 4) stem = `${stem.slice(0, -3)}y`
   else if (/(?:ch|sh|x|ss|zz)es$/.test(stem)) stem = stem.slice(0, -2)
@@ -99,15 +99,6 @@ export function stemOf(word: string): string {
   if (stem.length > 4 && stem.endsWith('at')) stem = stem.slice(0, -2)
   if (stem.length > 5 && stem.endsWith('is')) stem = `${stem.slice(0, -2)}iz`
   return stem.replace(/([^aeiou])\1$/, '$1')
-}
-
-/** Endings that make another word of a word, the longest first. */
-const derivations = /^(.{3,}?)(?:ment|ance|ence|able|ible|ness|ship|er|or|al|ly|ive|ity)$/
-
-/** Returns the stem that a stem was made of: that of `remove` for that of `removal`. Nothing if none of the endings is there. */
-export function rootOf(stem: string): string | undefined {
-  const root = derivations.exec(stem)?.[1]
-  return root?.replace(/([^aeiou])\1$/, '$1')
 }
 
 /**

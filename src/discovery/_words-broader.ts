@@ -11,7 +11,7 @@ anonymous conceal hidden secret > private visibility; answer conversation discus
 anybody employee human teammate > member user; anyone guest open outside seen stranger > public; approver signoff > approve review;
 archive > tarball zipball; artefact binary produce > artifact; article post website > page; assignee delegate > assign;
 assistant > copilot; atom rss > feed; attach > resource; attendee > invitation; audit calendar > event; automatic > automated;
-automation robot > app workflow; availability > busy free; avatar beginner bio contact me photo programmer somebody > user;
+automation robot > app workflow; availability > busy free; avatar beginner bio contact me photo programmer someone > user;
 average > statistic summary; background > async; backup dump > export migration; bash shell terminal > command run;
 begin introduce set spin > add create; behavior etiquette > conduct; bigger > parent; bill cost minute space use > usage;
 bin boot cancel cut eject end evict expel kick lose nuke oust retract scrap throw trash undo > delete remove; blame > author commit;
@@ -156,7 +156,7 @@ last week, last month, last year, this week, this month, this year, per week, pe
 over time ~ time statistic history; so far ~ usage status; right now ~ current status;
 what is wrong, what went wrong ~ error failed log; plain text ~ text raw;
 machine type, machine types, machine size ~ machine;
-when someone, when something, when somebody, each time, every time, as soon as, call my url, call my server, call a url, post to my ~ webhook;
+when someone, when something, each time, every time, as soon as, call my url, call my server, call a url, post to my ~ webhook;
 things i follow, people i follow ~ following; look good, looks fine, look fine ~ approve review;
 belong to me, that i own, that i have ~ authenticated user;
 assigned to me, given to me, on my plate, my task, my tasks, my work ~ assigned authenticated issue;

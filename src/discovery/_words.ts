@@ -46,6 +46,7 @@ const splitPhrases: readonly (readonly [RegExp, string])[] = [
   [/^let\b/g, 'allow'],
   [/^open (?=(?:the|this|that|my|our|one|some\w*|his|her|their|\p{L}+'s)\b)/gu, 'view '],
   [/\b(of|in|on|to|from|for|at|with|into) (?:my|our)\b/g, '$1'],
+  [/\b(?:some|any|every)(?:body)\b/g, 'someone'],
   [/\bi\b/g, 'my'],
 ]
 
@@ -150,8 +151,8 @@ function withPhrases(text: string, alike: Map<string, Map<string, number>>): str
         parts.fill('', at + 1, end)
       } else {
         // Words that say nothing by themselves are one word together.
-        const told = key.filter((word) => stemsIn(word).length > 0)
-        for (const word of told.length > 0 ? told : [key.join(' ')]) {
+        const telling = key.filter((word) => stemsIn(word).length > 0)
+        for (const word of telling.length > 0 ? telling : [key.join(' ')]) {
           const terms = alike.get(word) ?? new Map<string, number>()
           for (const term of saying.terms) terms.set(term, ofPhrase)
           alike.set(word, terms)
@@ -194,11 +195,11 @@ interface Saying {
   readonly terms: readonly string[]
 }
 
-let known: Language | undefined
+let languageRead: Language | undefined
 
 /** Returns what is known of the language. The lists are read when it is first asked for. */
 function language(): Language {
-  return (known ??= readLists())
+  return (languageRead ??= readLists())
 }
 
 function readLists(): Language {
@@ -212,7 +213,7 @@ function readLists(): Language {
     kin.set(word, ofWord.set(other, Math.max(share, ofWord.get(other) ?? 0)))
   }
   for (const [deed, lines] of [...Object.entries(verbs), ['', nouns] as const]) {
-    for (const line of entriesOf(lines)) {
+    for (const line of splitEntries(lines)) {
       const family = line.split(' ').map(stemOf)
       for (const word of family) {
         for (const other of family) relate(word, other, ofFamily)
@@ -223,14 +224,14 @@ function readLists(): Language {
       }
     }
   }
-  for (const entry of entriesOf(broader)) {
+  for (const entry of splitEntries(broader)) {
     const [from = '', to = ''] = entry.split(' > ')
     for (const word of from.split(' ').map(stemOf)) {
       for (const term of to.split(' ')) relate(word, stemOf(term), ofBroader)
     }
   }
   const sayings = new Map<string, Saying>()
-  for (const entry of [...entriesOf(phrasesInstead), ...entriesOf(phrasesAlike)]) {
+  for (const entry of [...splitEntries(phrasesInstead), ...splitEntries(phrasesAlike)]) {
     const [said = '', meaning = ''] = entry.split(/ [=~] /)
     const saying = { instead: entry.includes(' = ') ? meaning : undefined, terms: stemsIn(meaning) }
     for (const phrase of said.split(', ')) sayings.set(phrase.split(' ').map(stemOf).join(' '), saying)
@@ -240,6 +241,6 @@ function readLists(): Language {
   return { kin, deeds, isVerb, ambiguousVerbs, sayings, longestSaying, idleInQueries }
 }
 
-function entriesOf(text: string): string[] {
+function splitEntries(text: string): string[] {
   return text.trim().split(/;?\n|; /)
 }

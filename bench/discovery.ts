@@ -145,7 +145,17 @@ for (const [title, list, found] of [
     cells.push([name, ...sets])
   }
   printWords({
-    head: [title, 'own: of 5', 'first', 'others, read: of 5', 'first', 'others, unread: of 5', 'first'],
+    head: [
+      title,
+      'own: of 5',
+      'first',
+      'others, read: of 5',
+      'first',
+      'others, unread: of 5',
+      'first',
+      'a model: of 5',
+      'first',
+    ],
     cells,
   })
 }

@@ -13,7 +13,7 @@ export const missing: string | undefined = noDocuments ?? noServers
 
 /** Queries by one author, and of which tools one has to be found. */
 export interface QuerySet {
-  readonly name: 'own' | 'read' | 'unread'
+  readonly name: 'own' | 'read' | 'unread' | 'models'
   readonly author: string
   readonly queries: readonly { readonly query: string; readonly tools: readonly string[] }[]
 }

@@ -4,7 +4,7 @@ import { missing, querySets, realCatalogue, recallOf } from './_catalogue.ts'
 import { namesFound } from './_tools.ts'
 
 /** What words() finds among its first five, a little below what was measured. The figures are the same on every machine. */
-const least = { own: 0.95, read: 0.875, unread: 0.855 }
+const least = { own: 0.95, read: 0.875, unread: 0.855, models: 0.97 }
 
 describe.skipIf(missing !== undefined)(`the tools of GitHub and of four servers (${missing ?? 'installed'})`, () => {
   it('are found by queries, as often as measured', { timeout: 60_000 }, async () => {
@@ -24,7 +24,7 @@ describe('the queries', () => {
   it('are more than 500, half of them by another author, and each is one', () => {
     const all = querySets.flatMap(({ queries }) => queries)
     expect(all.length).toBeGreaterThan(500)
-    const byOthers = querySets.filter(({ name }) => name !== 'own').flatMap(({ queries }) => queries)
+    const byOthers = querySets.filter(({ name }) => name === 'read' || name === 'unread').flatMap(({ queries }) => queries)
     expect(byOthers.length).toBeGreaterThanOrEqual(250)
     expect(new Set(byOthers.map(({ query }) => query)).size).toBe(byOthers.length)
     expect(all.every(({ query, tools }) => query.trim() !== '' && tools.length > 0)).toBe(true)

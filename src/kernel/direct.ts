@@ -2,7 +2,7 @@ import { keepShapes } from '#shapes'
 import { callIdOf, canonicalize } from './json/canonical.ts'
 import type { SpooledArtifact } from './result/artifact.ts'
 import { unmarked } from './result/content.ts'
-import { receive } from './call/context.ts'
+import { CallContext } from './call/context.ts'
 import { Deadline } from './call/deadline.ts'
 import type { ToolDefinition } from './tool/definition.ts'
 import type { BoundOptions, DirectContext } from './tool/options.ts'
@@ -11,7 +11,7 @@ import { isThenable } from './json/thenable.ts'
 import { createExecutor } from './executor.ts'
 import { ArtifactError, ToolDeniedError } from './errors.ts'
 import { streamEvents } from './run/stream.ts'
-import { stamp, type Identity, type Writable } from './call/parcel.ts'
+import { Parcel, stamp, type Identity, type Writable } from './call/parcel.ts'
 import { runHandler } from './run/handler.ts'
 import type { Kernel } from './kernel.ts'
 import type { Observer } from './call/events.ts'
@@ -30,12 +30,13 @@ export async function callDirectly(
   context: DirectContext = {},
   watcher?: Observer,
 ): Promise<unknown> {
-  const kernel = bareKernel()
+  const kernel = (bare ??= bareKernel())
   const { signal, values = {}, session = 'direct', invocationId = `${kernel.owner()}-${callCount++}` } = context
   const call = { name: tool.name, args: args === undefined ? {} : args }
   const deadline = new Deadline(tool.timeout ?? 0, signal)
-  const reception = { call, invocationId, session, caller: 'user' as const, deadline, watcher, receivedAt: 0, seq: 0 }
-  const received = receive(reception, kernel, values)
+  const received = new Parcel(call, invocationId, session, 'user', deadline)
+  received.watcher = watcher
+  received.context = new CallContext(received, kernel, values)
   try {
     deadline.check()
     const resolved = stampTool(received, tool, kernel)
@@ -111,14 +112,13 @@ const keptIdentities: Identity[] = []
 let bare: Kernel | undefined
 let callCount = 0
 
-/** The kernel of direct calls: it has no extensions, and no policy decides about a call. */
+/** Makes the kernel of direct calls: it has no extensions, and no policy decides about a call. */
 function bareKernel(): Kernel {
-  if (bare !== undefined) return bare
   keepShapes()
   keptIdentities.push(new ApplicationIdentity('', undefined))
   const owner = crypto.randomUUID()
   const { kernel } = assemble({ inlineLimit: Infinity }, () => owner)
-  return (bare = { ...kernel, owns: () => false, spool: { ...kernel.spool, keepBeside: refuseToKeep } })
+  return { ...kernel, owns: () => false, spool: { ...kernel.spool, keepBeside: refuseToKeep } }
 }
 
 async function refuseToKeep(): Promise<never> {

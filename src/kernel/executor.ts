@@ -8,8 +8,8 @@ import type { Extension } from './ports.ts'
 import { type Observer, requireEventName, type ToolEvent } from './call/events.ts'
 import type { Shelf } from './result/shelf.ts'
 import { callOf, optionsOf, requireShort, type TakenCall, type ToolCall, type ToolResult } from './call/call.ts'
-import { receive } from './call/context.ts'
-import { callAround, inherited } from './call/parent.ts'
+import { CallContext } from './call/context.ts'
+import { callAround, inherited, runningCall } from './call/parent.ts'
 import { Deadline, timerLength } from './call/deadline.ts'
 import { definitionOf, isToolLike, type ToolDefinition } from './tool/definition.ts'
 import { InvalidConfigurationError, ToolCancelledError } from './errors.ts'
@@ -18,7 +18,7 @@ import { TurnOrder } from './call/turn-order.ts'
 import { duplicateOf } from './outcome/failure.ts'
 import { notInvocable } from './outcome/not-found.ts'
 import { failure, upToDate } from './outcome/result.ts'
-import type { Received, Resumption } from './call/parcel.ts'
+import { Parcel, type Received, type Resumption } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
 import { execute, executeOnce, orReleased } from './pipeline.ts'
 import { putServed } from './run/served.ts'
@@ -225,36 +225,28 @@ class Executor implements ToolExecutor {
   #receive(call: ToolCall, options: CallOptions, origin: Origin, kernel: Kernel): Received {
     requireShort(options)
     const { signal, values = {}, session = this.session, invocationId = this.#nextId() } = options
-    const { resumed } = origin
-    const reception = {
-      call,
-      invocationId,
-      session,
-      principal: options.principal,
-      caller: options.caller ?? ('model' as const),
-      deadline: new Deadline(kernel.timeout, signal, this.#alarms),
-      slots: origin.slots,
-      order: origin.order,
-      watcher: origin.watcher,
-      parent: callAround(options, resumed, this.#kernel),
-      resumption: resumed,
-      requiresApproval: options.requireApproval,
-      receivedAt: performance.now(),
-      seq: resumed?.seq ?? 0,
-      recording: kernel.recorder && resumed?.recording,
-    }
-    const received = receive(reception, kernel, values)
-    if (resumed?.reason === 'client') received.effect = 'unknown' // the client may have done its work
-    if (resumed?.taken !== undefined) received.effect = resumed.recording?.record.effect ?? 'unknown'
-    const isClosed = this.#closing !== undefined && (resumed ?? received.parent) === undefined // these still run
-    if (isClosed) received.deadline.cancel('The executor is closed.')
-    return received
+    const { slots, order, watcher, resumed } = origin
+    const deadline = new Deadline(kernel.timeout, signal, this.#alarms)
+    const parcel = new Parcel(call, invocationId, session, options.caller ?? 'model', deadline)
+    parcel.principal = options.principal
+    parcel.slots = slots
+    parcel.order = order
+    parcel.watcher = watcher
+    parcel.requiresApproval = options.requireApproval
+    parcel.receivedAt = performance.now()
+    parcel.context = new CallContext(parcel, kernel, values)
+    if (options.parent !== undefined) parcel.parent = runningCall(options.parent, session, this.#kernel)
+    if (resumed !== undefined) takeUp(parcel, resumed, kernel)
+    const isClosed = this.#closing !== undefined && (resumed ?? parcel.parent) === undefined // these still run
+    if (isClosed) deadline.cancel('The executor is closed.')
+    return parcel
   }
 
   #begin(call: ToolCall, options: CallOptions, origin: Origin): Promise<ToolResult> {
     const kernel = this.#kernel
     const received = this.#receive(call, options, origin, kernel)
-    const [named, { recorder, inFlight }] = [options.invocationId, kernel]
+    const named = options.invocationId
+    const { recorder, inFlight } = kernel
     const other = named === undefined ? undefined : inFlight.get(named)
     if (other !== undefined) return Promise.resolve(failure(received, kernel, duplicateOf(received, other)))
     inFlight.enter(received, named !== undefined)
@@ -274,6 +266,16 @@ class Executor implements ToolExecutor {
   get #owner(): string {
     return (this.#prefix ??= crypto.randomUUID())
   }
+}
+
+/** Gives a call what it had when it began to wait. */
+function takeUp(parcel: Parcel, resumed: Resumption, kernel: Kernel): void {
+  parcel.resumption = resumed
+  parcel.parent = callAround(resumed, kernel)
+  parcel.seq = resumed.seq
+  parcel.recording = kernel.recorder && resumed.recording
+  if (resumed.reason === 'client') parcel.effect = 'unknown' // the client may have done its work
+  if (resumed.taken !== undefined) parcel.effect = resumed.recording?.record.effect ?? 'unknown'
 }
 
 /**

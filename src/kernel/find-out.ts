@@ -1,6 +1,6 @@
-import { receive } from './call/context.ts'
+import { CallContext } from './call/context.ts'
 import { Deadline } from './call/deadline.ts'
-import { stamp, type Received, type Validated } from './call/parcel.ts'
+import { Parcel, stamp, type Received, type Validated } from './call/parcel.ts'
 import { isToolError, JournalError, type ToolError } from './errors.ts'
 import type { OutcomeContext } from './executor-context.ts'
 import { callIdOf } from './json/canonical.ts'
@@ -39,9 +39,10 @@ export async function findOut(earlier: EarlierCall, kernel: FindingContext): Pro
     throw new JournalError(`The record of invocation ${JSON.stringify(invocationId)} is damaged: its args are others.`)
   }
   const deadline = new Deadline(tool.timeout ?? kernel.timeout, earlier.signal)
-  const call = { id, name, args: text, program }
-  const reception = { call, invocationId, session, principal, caller, deadline, receivedAt: performance.now(), seq: 0 }
-  const received = receive(reception, kernel, values)
+  const received = new Parcel({ id, name, args: text, program }, invocationId, session, caller, deadline)
+  received.principal = principal
+  received.receivedAt = performance.now()
+  received.context = new CallContext(received, kernel, values)
   const end = (): void => deadline.end()
   let isEnding = true
   try {

@@ -1,7 +1,7 @@
 import type { ToolCall, ToolResult } from './call/call.ts'
 import type { CallOptions, ToolValues } from './call/context-types.ts'
 import type { Bodies, ToolEvent } from './call/events.ts'
-import type { Received, Reception, Resumption } from './call/parcel.ts'
+import type { Received, Resumption } from './call/parcel.ts'
 import type { RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot, WaitRecord } from './call/record.ts'
 import type { ResumableCall, Wait, WaitingCall } from './call/wait.ts'
 import type { DecideOptions, RecordedCalls, RespondOptions } from './calls-types.ts'
@@ -20,7 +20,7 @@ export interface Settlement {
 export interface EarlierCall
   extends
     Pick<ToolCall, 'id' | 'name' | 'program'>,
-    Pick<Reception, 'invocationId' | 'session' | 'principal' | 'caller'> {
+    Pick<Received, 'invocationId' | 'session' | 'principal' | 'caller'> {
   readonly callId: string | null
   /** The canonical text of its args. */
   readonly text: string

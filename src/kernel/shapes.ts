@@ -1,7 +1,7 @@
-import { receive } from './call/context.ts'
+import { CallContext } from './call/context.ts'
 import { Deadline } from './call/deadline.ts'
 import { eventOf } from './call/emit.ts'
-import type { Reception } from './call/parcel.ts'
+import { Parcel } from './call/parcel.ts'
 import { resultOf } from './outcome/result.ts'
 import { encodeResult, keepSmall } from './result/encode.ts'
 
@@ -21,8 +21,9 @@ export function keepShapes(): void {
   for (const id of [undefined, '']) {
     for (const principal of [undefined, '']) {
       const deadline = new Deadline(0, undefined)
-      const reception = { call: { id }, principal, deadline, receivedAt: durationMs, seq: 0 }
-      const call = receive(reception as unknown as Reception, any, any)
+      const call = new Parcel({ id, name: '' }, '', '', 'model', deadline)
+      call.principal = principal
+      call.context = new CallContext(call, any, any)
       shapes.push(
         call,
         eventOf(call, any, 'call:received', { args: any }),

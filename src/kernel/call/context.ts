@@ -2,18 +2,7 @@ import type { Spool } from '../kernel.ts'
 import type { EventTargets } from '../executor-context.ts'
 import type { Caller, ToolValues, ToolContext } from './context-types.ts'
 import { emitProgress } from './emit.ts'
-import { Parcel, stageFields, type Received, type Reception } from './parcel.ts'
-
-/** Makes the first state of a call. */
-export function receive(
-  reception: Reception,
-  kernel: EventTargets & { readonly spool: Pick<Spool, 'keepBeside'> },
-  values: ToolValues,
-): Received {
-  const parcel = new Parcel(reception)
-  parcel.context = new CallContext(parcel, kernel, values)
-  return parcel
-}
+import { stageFields, type Received } from './parcel.ts'
 
 /** The context of a call. Each getter reads the present state of the call. */
 export class CallContext implements ToolContext {

@@ -71,8 +71,9 @@ export interface GateEntry {
 /** A value as the function that makes it sees it. */
 export type Writable<Value> = { -readonly [Field in keyof Value]: Value[Field] }
 
-/** What the executor knows of a call on receipt. */
-export interface Reception {
+// Each state of a call is a type with one field more than the state before, so that a stage that is called too early
+// does not compile.
+export interface Received {
   readonly call: TakenCall
   readonly invocationId: string
   readonly session: string
@@ -94,11 +95,6 @@ export interface Reception {
   seq: number
   /** The record of the call; its recorder owns it. */
   recording?: Recording | undefined
-}
-
-// Each state of a call is a type with one field more than the state before, so that a stage that is called too early
-// does not compile.
-export interface Received extends Reception {
   readonly id: string | number | undefined
   /** The model's program that makes the call, as the provider's message names it. It gives no right. */
   readonly program: CallingProgram | undefined
@@ -181,48 +177,52 @@ interface Stamps {
 }
 
 /** One object for the whole pipeline. It has every field from the start, so that its shape never changes. */
-export interface Parcel extends Writable<Reception> {}
 export class Parcel {
+  call: TakenCall
+  invocationId: string
+  session: string
+  caller: Caller
+  deadline: Deadline
   context!: ToolContext
-  redactor: Redactor | undefined = undefined
+  principal: string | undefined
+  slots: Slots | undefined
+  order: TurnOrder | undefined
+  watcher: Observer | undefined
+  parent: Received | undefined
+  resumption: Resumption | undefined
+  requiresApproval: boolean | undefined
+  receivedAt = 0.5 // an integer would be another shape
+  seq = 0
+  recording: Recording | undefined
+  redactor: Redactor | undefined
   effect: SideEffect = 'none'
   effectBefore: SideEffect = 'none'
   attempts = 0
   place = -1
   isRunning = false
   hasAsked = false
-  claim: Claim | undefined = undefined
-  blocked: Blocker | undefined = undefined
-  effectKey: EffectKey | undefined = undefined
-  entries: GateEntry[] | null | undefined = undefined
-  startedAt: number | undefined = undefined
-  shown: unknown = undefined
-  tool: ToolDefinition | undefined = undefined
-  identity: Identity | undefined = undefined
-  input: unknown = undefined
+  claim: Claim | undefined
+  blocked: Blocker | undefined
+  effectKey: EffectKey | undefined
+  entries: GateEntry[] | null | undefined
+  startedAt: number | undefined
+  shown: unknown
+  tool: ToolDefinition | undefined
+  identity: Identity | undefined
+  input: unknown
   verdict: Verdict | null = null
   approval: Approval | null = null
   hasSlot = false
-  returned: unknown = undefined
-  output: unknown = undefined
-  receipt: Receipt | undefined = undefined
+  returned: unknown
+  output: unknown
+  receipt: Receipt | undefined
 
-  constructor(reception: Reception) {
-    this.call = reception.call
-    this.invocationId = reception.invocationId
-    this.session = reception.session
-    this.principal = reception.principal
-    this.caller = reception.caller
-    this.deadline = reception.deadline
-    this.slots = reception.slots
-    this.order = reception.order
-    this.watcher = reception.watcher
-    this.parent = reception.parent
-    this.resumption = reception.resumption
-    this.requiresApproval = reception.requiresApproval
-    this.receivedAt = reception.receivedAt
-    this.seq = reception.seq
-    this.recording = reception.recording
+  constructor(call: TakenCall, invocationId: string, session: string, caller: Caller, deadline: Deadline) {
+    this.call = call
+    this.invocationId = invocationId
+    this.session = session
+    this.caller = caller
+    this.deadline = deadline
   }
 
   get id(): string | number | undefined {

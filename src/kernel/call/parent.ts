@@ -31,7 +31,8 @@ export function inherited<Options extends Omit<CallOptions, 'invocationId'>>(
   }
 }
 
-function runningCall(parent: unknown, session: string | undefined, kernel: EventTargets): Received {
+/** Returns the call of a parent, as `inherited` requires it. */
+export function runningCall(parent: unknown, session: string | undefined, kernel: EventTargets): Received {
   const call = CallContext.callOf(parent, kernel)
   if (call === undefined) {
     const words = '`parent` is no context of a call of this executor. Pass the one that the handler gets, not a copy.'
@@ -44,15 +45,13 @@ function runningCall(parent: unknown, session: string | undefined, kernel: Event
   throw new InvalidConfigurationError('A call has the `session` of its `parent`. Leave it out.')
 }
 
-/** Returns the call whose handler makes another; of one that waited for an answer, if it still runs. */
+/** Returns the call whose handler made one that has waited for an answer, if it still runs. */
 export function callAround(
-  { parent, session }: CallOptions,
-  resumed: Resumption | undefined,
-  kernel: EventTargets & { readonly inFlight: Pick<CallsInFlight, 'get'> },
+  { parent, session }: Resumption,
+  { inFlight }: { readonly inFlight: Pick<CallsInFlight, 'get'> },
 ): Received | undefined {
-  if (resumed === undefined) return parent === undefined ? undefined : runningCall(parent, session, kernel)
-  const call = resumed.parent === undefined ? undefined : kernel.inFlight.get(resumed.parent)
-  return call?.session === resumed.session ? call : undefined
+  const call = parent === undefined ? undefined : inFlight.get(parent)
+  return call?.session === session ? call : undefined
 }
 
 /** @throws `E_INVALID_CONFIGURATION` if a call is too deep within others. */

@@ -34,15 +34,15 @@ export function resultWithoutRun(confirmed: Confirmed, kernel: RunContext): { re
   const { tool, verdict, call, resumption } = confirmed
   if (verdict !== null && verdict.result !== null) return verdict.result
   if (resumption?.isExpired) throw new ClientToolError('The client did not answer in time.')
-  if (tool.type === 'provider' && call.result !== undefined) {
+  if (tool.type === 'provider') {
     confirmed.effect = 'completed'
     return { value: call.result }
   }
-  if (tool.type === 'client' && tool.requiresResponse && resumption?.reply === undefined) {
-    const question = { prompt: `Answer ${tool.name}`, input: toldInput(confirmed) }
-    throw new Wait('client', question, tool.timeout ?? clientTimeout)
-  }
-  return null
+  throw new Wait(
+    'client',
+    { prompt: `Answer ${tool.name}`, input: toldInput(confirmed) },
+    tool.timeout ?? clientTimeout,
+  )
 }
 
 /** Runs the handler within the middleware. `input` is what was confirmed. */
@@ -151,10 +151,17 @@ function askClient(confirmed: Confirmed, runner: Runner): unknown {
 
 type HandlerWork = (input: unknown, context: ToolContext) => unknown
 
+/** Most calls need only these lines: engines inline short functions. */
 function workOf(confirmed: Confirmed, kernel: RunContext): HandlerWork {
   const { tool, resumption } = confirmed
-  const reply = resumption?.reply
   const { handler } = internals(tool)
+  const isPlain = tool.type === 'server' && resumption === undefined && kernel.runners.size === 0
+  return isPlain && handler !== undefined ? handler : otherWork(confirmed, handler, kernel)
+}
+
+function otherWork(confirmed: Confirmed, handler: HandlerWork | undefined, kernel: RunContext): HandlerWork {
+  const { tool, resumption } = confirmed
+  const reply = resumption?.reply
   const runner = kernel.runners.get(tool.type)
   if (reply !== undefined) return () => reply.value
   if (runner !== undefined) {

@@ -23,18 +23,25 @@ export function validate(identified: Identified, kernel: ValidateContext): Valid
 
 function accept(identified: Identified, outcome: Validation, kernel: ValidateContext): Validated | Promise<Validated> {
   const { issues } = outcome
-  if (issues !== undefined && kernel.repairArgs !== undefined && mayRepair(identified)) {
-    return repaired(identified, issues, invalidity(identified, issues), kernel)
-  }
-  const value = valueOf(identified, outcome)
-  if (!hasArtifacts(value)) return stamp(identified, 'input', value)
-  const opened = kernel.spool.openArtifacts(value, identified)
-  return identified.deadline.within(opened, (found) => stamp(identified, 'input', valueOf(identified, found)))
+  if (issues !== undefined) return refused(identified, issues, kernel)
+  return hasArtifacts(outcome.value)
+    ? open(identified, outcome.value, kernel)
+    : stamp(identified, 'input', outcome.value)
 }
 
-/** What a person has seen is not repaired, and neither is a call that was repaired, if its artifacts do not open. */
-function mayRepair({ resumption, identity }: Identified): boolean {
-  return resumption === undefined && identity.repaired === undefined
+function open(identified: Identified, value: unknown, { spool }: ValidateContext): Promise<Validated> {
+  return identified.deadline.within(spool.openArtifacts(value, identified), (found) => {
+    if (found.issues !== undefined) throw invalidity(identified, found.issues)
+    return stamp(identified, 'input', found.value)
+  })
+}
+
+/** What a person has seen is not repaired, and neither is a call that was repaired. */
+function refused(identified: Identified, issues: readonly Issue[], kernel: ValidateContext): Promise<Validated> {
+  const { resumption, identity } = identified
+  const refusal = invalidity(identified, issues)
+  if (kernel.repairArgs === undefined || resumption !== undefined || identity.repaired !== undefined) throw refusal
+  return repaired(identified, issues, refusal, kernel)
 }
 
 /** Goes on with repaired args. If there are none, the first error stands. */
@@ -47,13 +54,6 @@ async function repaired(
   const outcome = await kernel.repairArgs?.(identified, issues, kernel)
   if (outcome === undefined) throw refusal
   return accept(identified, outcome, kernel)
-}
-
-/** Throws `E_INVALID_TOOL_ARGS` if there are issues. */
-function valueOf(identified: Identified, outcome: Validation): unknown {
-  const { issues } = outcome
-  if (issues !== undefined) throw invalidity(identified, issues)
-  return outcome.value
 }
 
 function invalidity({ name, redactor }: Identified, issues: readonly Issue[]): ToolError {

@@ -151,6 +151,75 @@ export function describeDispatcher(name: string, make: () => DispatcherPlace | P
         expect(most).toBe(3)
       }))
 
+    test('delivers calls that were sent one by one at the same moment, each once, in the places that there are', () =>
+      within(async (_place, open, working) => {
+        let [running, most] = [0, 0]
+        const delivered: string[] = []
+        const sender = open()
+        await Promise.all(many(100).map((id) => sender.send(callsOf([id]))))
+        for (let worker = 0; worker < 2; worker++) {
+          working(
+            await open().work('default', { concurrency: 2 }, async (id) => {
+              most = Math.max(most, ++running)
+              await new Promise((resolve) => setTimeout(resolve, 2))
+              running--
+              delivered.push(id)
+            }),
+          )
+        }
+        await vi.waitFor(() => expect(delivered).toHaveLength(100), pollOptions)
+        expect(delivered.toSorted()).toEqual(many(100).toSorted())
+        expect(most).toBeLessThanOrEqual(4)
+      }))
+
+    test('leaves calls to other workers that were sent together, if it has no places for them', () =>
+      within(async (_place, open, working) => {
+        const held = Promise.withResolvers<void>()
+        const [first, second]: string[][] = [[], []]
+        await open().send(callsOf(many(20)))
+        working(
+          await open().work('default', { concurrency: 2 }, async (id) => {
+            first?.push(id)
+            await held.promise
+          }),
+        )
+        await vi.waitFor(() => expect(first).toHaveLength(2), pollOptions)
+        working(await open().work('default', { concurrency: 3 }, async (id) => void second?.push(id)))
+        await vi.waitFor(() => expect(second).toHaveLength(18), pollOptions)
+        held.resolve()
+        expect([...(first ?? []), ...(second ?? [])].toSorted()).toEqual(many(20).toSorted())
+      }))
+
+    test('delivers again only the call whose run was rejected, of those that were sent together', () =>
+      within(async (_place, open, working) => {
+        const delivered: string[] = []
+        await open().send(callsOf(many(5)))
+        working(
+          await open().work('default', { concurrency: 5 }, async (id) => {
+            delivered.push(id)
+            if (id === 'call 2' && delivered.filter((each) => each === id).length < 2) throw new Error('not here')
+          }),
+        )
+        await vi.waitFor(() => expect(delivered).toHaveLength(6), pollOptions)
+        expect(delivered.toSorted()).toEqual([...many(5), 'call 2'].toSorted())
+      }))
+
+    test('delivers a call at most twice that was sent again, however often, with others each time', () =>
+      within(async (_place, open, working) => {
+        const delivered: string[] = []
+        const sender = open()
+        await sender.send(callsOf(many(3)))
+        for (let time = 0; time < 4; time++) {
+          const [call] = callsOf(['call 1'])
+          await sender.send([{ ...call!, isAgain: true }, ...callsOf([`other ${time}`])])
+        }
+        working(await open().work('default', { concurrency: 4 }, async (id) => void delivered.push(id)))
+        await sender.send(callsOf(['last']))
+        await vi.waitFor(() => expect(new Set(delivered).size).toBe(8), pollOptions)
+        expect(delivered.filter((id) => id === 'call 1').length).toBeLessThanOrEqual(2)
+        expect(delivered.filter((id) => id !== 'call 1')).toHaveLength(7)
+      }))
+
     test('starts no more calls in an interval than it may, over all workers', () =>
       within(async (_place, open, working) => {
         const starts: number[] = []

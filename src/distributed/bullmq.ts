@@ -1,14 +1,15 @@
 /**
- * Carries the calls of a fleet with BullMQ, on Redis or on Postgres. A job has the id of its call and nothing else.
+ * Carries the calls of a fleet with BullMQ, on Redis or on Postgres. A job has the ids of its calls and nothing else.
  *
  * @module
  */
-import { createPostgresBackend, Queue, Worker, type Job, type QueueOptions as BullOptions } from 'bullmq'
+import { createPostgresBackend, Queue, Worker, type QueueOptions as BullOptions } from 'bullmq'
 import { sha256 } from '#sha256'
 import { InvalidConfigurationError, UnavailableError } from '../errors.ts'
 import type { Bus } from '../extension.ts'
+import { callsOf, jobsOf, type BullJob } from './bullmq/_jobs.ts'
+import { Lanes } from './bullmq/_lanes.ts'
 import { redisBus } from './bullmq/_redis-bus.ts'
-import { backoff } from './_retry.ts'
 import type { Delivery, Dispatcher, QueuedCall } from './fleet.ts'
 
 export interface BullmqOptions {
@@ -24,16 +25,18 @@ export interface BullmqOptions {
   readonly report?: (error: unknown) => void
 }
 
-/** How often BullMQ may deliver a call: as often as need be, since the journal counts. */
+/** How often BullMQ may deliver a job: as often as need be, since the journal counts. */
 const unboundedAttempts = 2 ** 31 - 1
-const longestJobId = 1_024
 /** The most workers of BullMQ for one queue. Each has two connections. */
 const mostLanes = 4
-/** How many jobs Redis gets one by one, in one trip, and how many are one transaction. */
+/** How many jobs Redis gets one by one, in one trip, and how many calls are added at a time. */
 const [mostAlone, mostAtOnce] = [100, 500]
+/** How many jobs are read at a time to count their calls. */
+const mostJobsRead = 1_000
 /** How long a worker holds a job without a sign of life, and how often others look for such jobs, in milliseconds. */
 const [lockDuration, stalledInterval] = [30_000, 15_000]
 
+/** Workers of earlier releases need the first two. */
 const jobOptions = {
   attempts: unboundedAttempts,
   backoff: { type: 'custom' },
@@ -121,7 +124,7 @@ export function bullmq(options: BullmqOptions): Dispatcher {
     }
   }
 
-  function addJobs(queue: Queue, jobs: ReturnType<typeof bullJob>[]): Promise<unknown> {
+  function addJobs(queue: Queue, jobs: BullJob[]): Promise<unknown> {
     if (postgres !== undefined || jobs.length > mostAlone) return queue.addBulk(jobs)
     // Workers get the jobs of a transaction of Redis only once it has added the last.
     return Promise.all(jobs.map(({ name, data, opts }) => queue.add(name, data, opts)))
@@ -134,12 +137,8 @@ export function bullmq(options: BullmqOptions): Dispatcher {
     try {
       const queue = await queueOf(name)
       for (let start = 0; start < batch.length; start += mostAtOnce) {
-        await inTime(
-          addJobs(
-            queue,
-            batch.slice(start, start + mostAtOnce).map(({ call }) => bullJob(call)),
-          ),
-        )
+        const calls = batch.slice(start, start + mostAtOnce).map(({ call }) => call)
+        await inTime(addJobs(queue, jobsOf(calls)))
       }
       for (const { resolve } of batch) resolve()
     } catch (error) {
@@ -164,34 +163,34 @@ export function bullmq(options: BullmqOptions): Dispatcher {
     },
 
     async work(name, { concurrency, limit }, run): Promise<Delivery> {
-      async function process({ data }: Job<unknown>): Promise<void> {
-        const invocationId = (data as { invocationId?: unknown } | null)?.invocationId
-        // A forged job can only start what waits in the journal.
-        if (typeof invocationId === 'string' && invocationId.length <= longestJobId) await run(invocationId)
-      }
       const shared = {
         ...base(true),
         ...(limit && { limiter: { max: limit.calls, duration: limit.interval } }),
         lockDuration,
         stalledInterval,
         maxStalledCount: unboundedAttempts,
-        settings: { backoffStrategy: (attempt: number, _type?: string, error?: Error) => backoff(attempt, error) },
       }
-      const lanes = lanesOf(concurrency, postgres === undefined ? mostLanes : 1)
-      const workers = lanes.map(
-        (places) => new Worker(bullName(name), process, { ...shared, concurrency: places }, ...backend),
-      )
+      const most = postgres === undefined ? mostLanes : 1
+      const lanes = Math.min(most, Math.ceil(Math.sqrt(concurrency)))
+      const workers = Array.from({ length: lanes }, () => new Worker(bullName(name), null, shared, ...backend))
       for (const worker of workers) worker.on('error', report)
-      const all = async (work: (worker: Worker) => Promise<unknown>): Promise<void> => {
-        await Promise.all(workers.map(work))
-      }
-      await all((worker) => worker.waitUntilReady())
-      return { pause: () => all((worker) => worker.pause(true)), close: () => all((worker) => worker.close()) }
+      await Promise.all(workers.map((worker) => worker.waitUntilReady()))
+      const addAgain = async (job: BullJob): Promise<unknown> => inTime(addJobs(await queueOf(name), [job]))
+      return new Lanes(workers, { concurrency, isPaced: limit !== undefined, lockDuration, run, add: addAgain, report })
     },
 
     async depth(name) {
       const queue = await queueOf(name)
-      return queue.getJobCountByTypes('waiting', 'prioritized', 'delayed', 'active')
+      let count = 0
+      for (let start = 0; ; start += mostJobsRead) {
+        const jobs = await queue.getJobs(
+          ['waiting', 'prioritized', 'delayed', 'active'],
+          start,
+          start + mostJobsRead - 1,
+        )
+        for (const job of jobs) count += callsOf(job?.data).length
+        if (jobs.length === 0) return count
+      }
     },
 
     async close() {
@@ -201,21 +200,6 @@ export function bullmq(options: BullmqOptions): Dispatcher {
       await bus?.close()
     },
   }
-}
-
-/**
- * Returns how many calls each worker of BullMQ runs at a time. One fetches its jobs one after the other, and starts the first when it
- * has the last: several get through a full queue several times as fast.
- */
-function lanesOf(concurrency: number, most: number): number[] {
-  const count = Math.min(most, Math.ceil(Math.sqrt(concurrency)))
-  return Array.from({ length: count }, (_, lane) => Math.floor((concurrency + lane) / count))
-}
-
-/** BullMQ takes no id with a colon, and none that is a whole number. A call that waits again has a job of its own. */
-function bullJob({ invocationId, priority, attempts = 0, place }: QueuedCall): Parameters<Queue['addBulk']>[0][number] {
-  const jobId = `call-${sha256(JSON.stringify([invocationId, attempts, place]))}`
-  return { name: 'call', data: { invocationId }, opts: { jobId, ...(priority !== undefined && { priority }) } }
 }
 
 /** BullMQ takes no name with a colon. */

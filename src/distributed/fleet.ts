@@ -22,6 +22,8 @@ export interface QueuedCall {
   readonly attempts?: number | undefined
   /** Set if it was delivered before its place in the order of its session came. To send it again with another one is another call. */
   readonly place?: string | undefined
+  /** Whether it was sent before and may not be delivered yet. To send it so changes nothing, or delivers it once more. Default: `false`. */
+  readonly isAgain?: boolean | undefined
 }
 
 /** How a worker takes calls from a queue. */

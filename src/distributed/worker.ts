@@ -173,7 +173,8 @@ export function createWorker(options: WorkerOptions): Worker {
       const { requeued } = await executor.calls.recover({ rerun: true, attempts, staleAfter })
       if (dispatcher !== undefined) {
         const again = requeued.filter(({ queue }) => queues.has(queue))
-        const unsent = await executor.queue.unsent(names, resendAfter)
+        const silent = await executor.queue.unsent(names, resendAfter)
+        const unsent = silent.map((call) => ({ ...call, isAgain: true }))
         if (again.length + unsent.length > 0) await dispatcher.send([...again, ...unsent])
       }
     } catch (error) {

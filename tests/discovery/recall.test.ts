@@ -24,7 +24,9 @@ describe('the queries', () => {
   it('are more than 500, half of them by another author, and each is one', () => {
     const all = querySets.flatMap(({ queries }) => queries)
     expect(all.length).toBeGreaterThan(500)
-    const byOthers = querySets.filter(({ name }) => name === 'read' || name === 'unread').flatMap(({ queries }) => queries)
+    const byOthers = querySets
+      .filter(({ name }) => name === 'read' || name === 'unread')
+      .flatMap(({ queries }) => queries)
     expect(byOthers.length).toBeGreaterThanOrEqual(250)
     expect(new Set(byOthers.map(({ query }) => query)).size).toBe(byOthers.length)
     expect(all.every(({ query, tools }) => query.trim() !== '' && tools.length > 0)).toBe(true)

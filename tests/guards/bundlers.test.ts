@@ -46,10 +46,10 @@ globalThis.outcome = executor.executeToolCalls(format.calls({ role: 'assistant',
 const limits = { id: 4_150, tool: 8_000, app: 47_050, full: 75_850 }
 /** What some bundlers load beyond that. bun keeps functions of a chunk that only its other users need. */
 const larger: Readonly<Record<string, Partial<typeof limits>>> = {
-  esbuild: { full: 76_750 },
+  esbuild: { full: 76_850 },
   bun: { app: 49_250, full: 79_650 },
   webpack: { app: 48_350 },
-  rspack: { tool: 8_200, app: 48_400, full: 75_800 },
+  rspack: { tool: 8_200, app: 48_550, full: 75_950 },
 }
 
 describe('programs that use the packed package are small in', () => {

@@ -27,7 +27,7 @@ export interface WordsOptions {
 }
 
 export interface BlendOptions {
-  /** How much the second ranker counts, from 0 to 1. Default: 0.3, which was best with a small model. */
+  /** How much the second ranker counts, from 0 to 1. Default: 0.3. */
   readonly share?: number
 }
 

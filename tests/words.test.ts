@@ -60,7 +60,6 @@ const oldWords: readonly OldWord[] = [
     isOfSources: true,
   },
   { old: /\bwings?\b/i, word: 'part of the kernel', isOfPages: true },
-  { old: /\bdoors\b|\bfront door\b/i, word: 'extension points, entry', isOfPages: true },
   { old: /\bleaf\b|\bleaves of\b/i, word: 'extension', isOfPages: true },
   { old: /\bdoors?\b/i, word: 'extension point, entry', isOfPages: true },
   { old: /\b(?:walks|walked|walking)\b/i, word: 'pass, follow, read', isOfPages: true },

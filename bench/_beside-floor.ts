@@ -2,7 +2,7 @@
 // of its own, see `_against.ts`.
 import { quantile } from './_results.ts'
 import { measureAsync, processorTime } from './_runner.ts'
-import { variantsOf } from './_variants.ts'
+import { controls, variantsOf } from './_variants.ts'
 
 /**
  * About how long a variant runs before the floor has its turn, in nanoseconds. The machine changes within fractions of a second,
@@ -43,6 +43,7 @@ for (const [name, run] of Object.entries(variants)) {
     if (!isFirst) times.push(await measure(run, calls))
   }
   const ratioAt = (share: number): number => quantile(times, share) / quantile(floorTimes, share)
-  figures.push({ title, name, time: quantile(times, 0.5), ratio: ratioAt(0.5), low: ratioAt(0.1) })
+  const isControl = controls.includes(name)
+  figures.push({ title, name, time: quantile(times, 0.5), ratio: ratioAt(0.5), low: ratioAt(0.1), isControl })
 }
 process.stdout.write(JSON.stringify(figures))

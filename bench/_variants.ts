@@ -10,6 +10,9 @@ import { args, searchSchema } from './_search.ts'
 const inputSchema = searchSchema(zod)
 const definition = { name: 'search', description: 'Searches', inputSchema }
 
+/** The ways that run nothing of the package. */
+export const controls: readonly string[] = ['tight floor', 'bare handler', 'validated handler']
+
 /** Returns the ways to call a handler, by their names; the first is the measure of the others. */
 export function variantsOf(title: string): Record<string, () => unknown> {
   const handler = handlers[title]

@@ -11,13 +11,21 @@ import { isThenable } from './json/thenable.ts'
 import { createExecutor } from './executor.ts'
 import { ArtifactError, ToolDeniedError } from './errors.ts'
 import { streamEvents } from './run/stream.ts'
-import { Parcel, stamp, type Identity, type Writable } from './call/parcel.ts'
+import {
+  Parcel,
+  setApproval,
+  setHasSlot,
+  setIdentity,
+  setVerdict,
+  type Identity,
+  type Writable,
+} from './call/parcel.ts'
 import { runHandler } from './run/handler.ts'
 import type { Kernel } from './kernel.ts'
 import type { Observer } from './call/events.ts'
 import { check, validateOutput } from './stages/check.ts'
 import { invalidOutput } from './schema/validator.ts'
-import { stampTool } from './stages/resolve.ts'
+import { giveTool } from './stages/resolve.ts'
 import { validate, validateArgs } from './stages/validate.ts'
 
 /**
@@ -39,11 +47,11 @@ export async function callDirectly(
   received.context = new CallContext(received, kernel, values)
   try {
     deadline.check()
-    const resolved = stampTool(received, tool, kernel)
-    const identified = stamp(resolved, 'identity', new ApplicationIdentity(tool.name, call.args))
+    const resolved = giveTool(received, tool, kernel)
+    const identified = setIdentity(resolved, new ApplicationIdentity(tool.name, call.args))
     const validated = await validate(identified, kernel)
-    const confirmed = stamp(stamp(validated, 'verdict', null), 'approval', null)
-    let ran = runHandler(stamp(confirmed, 'hasSlot', false), validated.input, kernel)
+    const confirmed = setApproval(setVerdict(validated, null), null)
+    let ran = runHandler(setHasSlot(confirmed, false), validated.input, kernel)
     if (isThenable(ran)) ran = await ran
     const checked = check(ran, kernel)
     return unmarked((isThenable(checked) ? await checked : checked).output)

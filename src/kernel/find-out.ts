@@ -1,6 +1,15 @@
 import { CallContext } from './call/context.ts'
 import { Deadline } from './call/deadline.ts'
-import { Parcel, stamp, type Received, type Validated } from './call/parcel.ts'
+import {
+  Parcel,
+  setApproval,
+  setHasSlot,
+  setIdentity,
+  setReturned,
+  setVerdict,
+  type Received,
+  type Validated,
+} from './call/parcel.ts'
 import { isToolError, JournalError, type ToolError } from './errors.ts'
 import type { OutcomeContext } from './executor-context.ts'
 import { callIdOf } from './json/canonical.ts'
@@ -12,7 +21,7 @@ import { failed, success } from './outcome/result.ts'
 import type { EarlierCall, FoundOut, Recorder, Settlement } from './recorder.ts'
 import { askTool } from './run/reconcile.ts'
 import { check } from './stages/check.ts'
-import { stampTool } from './stages/resolve.ts'
+import { giveTool } from './stages/resolve.ts'
 import { spool } from './stages/spool.ts'
 import { validate } from './stages/validate.ts'
 
@@ -48,7 +57,7 @@ export async function findOut(earlier: EarlierCall, kernel: FindingContext): Pro
   try {
     deadline.check()
     const identity = { callId, text, args: readText(text) }
-    const validated = await validate(stamp(stampTool(received, tool, kernel), 'identity', identity), {
+    const validated = await validate(setIdentity(giveTool(received, tool, kernel), identity), {
       ...kernel,
       repairArgs: undefined,
     })
@@ -81,8 +90,8 @@ async function settlementOf(validated: Validated, value: unknown, kernel: Findin
   try {
     const failure = returnedFailure(value)
     if (failure !== undefined) throw downstream(validated.name, failure)
-    const confirmed = stamp(stamp(validated, 'verdict', null), 'approval', null)
-    const ran = stamp(stamp(confirmed, 'hasSlot', false), 'returned', value)
+    const confirmed = setApproval(setVerdict(validated, null), null)
+    const ran = setReturned(setHasSlot(confirmed, false), value)
     result = success(await spool(await check(ran, kernel), kernel))
   } catch (thrown) {
     result = failed(validated, kernel, thrown)

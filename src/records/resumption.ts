@@ -1,5 +1,5 @@
 import { emit } from '../kernel/call/emit.ts'
-import { stamp, type Received, type Resolved, type Resumption } from '../kernel/call/parcel.ts'
+import { setIdentity, type Received, type Resolved, type Resumption } from '../kernel/call/parcel.ts'
 import { ToolDeniedError } from '../kernel/errors.ts'
 import type { EventTargets } from '../kernel/executor-context.ts'
 import { requireAllowed } from '../kernel/outcome/failure.ts'
@@ -26,7 +26,7 @@ function admitAnswered(
   const isSame = tool !== undefined && fingerprint(tool) === asked
   if (isSame || (tool === undefined && approval.decision === 'allow')) return
   if (reason !== 'approval' || approval.decision === 'allow') return requireUnchanged(tool, received.name, asked)
-  if (callId !== null) stamp(received as Resolved, 'identity', { callId, text: '', args: undefined })
+  if (callId !== null) setIdentity(received as Resolved, { callId, text: '', args: undefined })
   emit(received, context, 'call:resumed', { ...approval })
   requireAllowed(approval)
 }

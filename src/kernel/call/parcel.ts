@@ -163,19 +163,6 @@ export interface Spooled extends Checked {
   readonly receipt: Receipt
 }
 
-/** The field that turns each state into the next. */
-interface Stamps {
-  tool: [Received, Resolved]
-  identity: [Resolved, Identified]
-  input: [Identified, Validated]
-  verdict: [Validated, Authorized]
-  approval: [Authorized, Confirmed]
-  hasSlot: [Confirmed, Admitted]
-  returned: [Admitted, Ran]
-  output: [Ran, Checked]
-  receipt: [Checked, Spooled]
-}
-
 /** One object for the whole pipeline. It has every field from the start, so that its shape never changes. */
 export class Parcel {
   call: TakenCall
@@ -242,20 +229,60 @@ export class Parcel {
   }
 }
 
-/** Writes the field of a stage. The object stays the same, and its type grows. */
-export function stamp<Field extends keyof Stamps>(
-  parcel: Stamps[Field][0],
-  field: Field,
-  value: Spooled[Field],
-): Stamps[Field][1] {
-  // The one cast of the pipeline. The new type promises exactly the field that is written here.
-  const open = parcel as Writable<Spooled>
-  open[field] = value
-  return open
+/** The one cast of the pipeline. The object stays the same, and its type grows by the field that is written. */
+function grown(call: Received): Writable<Spooled> {
+  return call as Writable<Spooled>
+}
+
+// A function for each field: engines write a field much faster if the code that writes it names it.
+export function setTool(call: Received, tool: ToolDefinition): Resolved {
+  const next = grown(call)
+  next.tool = tool
+  return next
+}
+export function setIdentity(call: Resolved, identity: Identity): Identified {
+  const next = grown(call)
+  next.identity = identity
+  return next
+}
+export function setInput(call: Identified, input: unknown): Validated {
+  const next = grown(call)
+  next.input = input
+  return next
+}
+export function setVerdict(call: Validated, verdict: Verdict | null): Authorized {
+  const next = grown(call)
+  next.verdict = verdict
+  return next
+}
+export function setApproval(call: Authorized, approval: Approval | null): Confirmed {
+  const next = grown(call)
+  next.approval = approval
+  return next
+}
+export function setHasSlot(call: Confirmed, hasSlot: boolean): Admitted {
+  const next = grown(call)
+  next.hasSlot = hasSlot
+  return next
+}
+export function setReturned(call: Admitted, returned: unknown): Ran {
+  const next = grown(call)
+  next.returned = returned
+  return next
+}
+export function setOutput(call: Ran, output: unknown): Checked {
+  const next = grown(call)
+  next.output = output
+  return next
+}
+export function setReceipt(call: Checked, receipt: Receipt): Spooled {
+  const next = grown(call)
+  next.receipt = receipt
+  return next
 }
 
 /** Returns the call with the fields of all stages. Those of stages that have not run are undefined. */
-export function stageFields(parcel: Received): Partial<Pick<Spooled, keyof Stamps>> & Received {
+export function stageFields(parcel: Received): Partial<Omit<Spooled, keyof Received>> & Received {
   return parcel
 }
 

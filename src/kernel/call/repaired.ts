@@ -8,7 +8,7 @@ import type { Validation } from '../schema/validator.ts'
 import { inputOf } from '../tool/validators.ts'
 import { emit, isWatched } from './emit.ts'
 import type { RepairStep } from './repair-step.ts'
-import { stamp, stageFields, type Identified, type Identity, type Received, type Writable } from './parcel.ts'
+import { setIdentity, stageFields, type Identified, type Identity, type Received, type Writable } from './parcel.ts'
 
 const mostRepairSteps = 64
 const mostKeys = 16
@@ -96,7 +96,7 @@ function tellRepair(call: Identified, repaired: Identity, context: EventTargets)
     const args = call.tool.secrets.length === 0 ? bounded(identity.args, context.argsLimit) : undefined
     if (isTold) emit(call, context, 'call:received', { args })
   }
-  stamp(call, 'identity', repaired)
+  setIdentity(call, repaired)
   const { from, steps } = stageFields(call).identity!.repaired!
   if (isTold) emit(call, context, 'call:repaired', { args: repaired.args, from, steps })
 }

@@ -1,4 +1,4 @@
-import { stamp, type Authorized, type Confirmed, type Verdict } from '../call/parcel.ts'
+import { setApproval, type Authorized, type Confirmed, type Verdict } from '../call/parcel.ts'
 import type { GatesContext } from '../executor-context.ts'
 
 /** Asks a person for the approval of a call. Meanwhile the later calls of its turn go on. */
@@ -6,5 +6,5 @@ export async function approved(authorized: Authorized, kernel: GatesContext, ask
   authorized.order?.pass(authorized) // a person may take hours
   const approval = await kernel.approve(authorized, ask, kernel)
   authorized.order?.rejoin(authorized)
-  return stamp(authorized, 'approval', approval)
+  return setApproval(authorized, approval)
 }

@@ -6,7 +6,7 @@ import { ClientToolError, InvalidExecutionTypeError, isToolError, ToolNoHandlerE
 import { emitProgress } from '../call/emit.ts'
 import { downstream, failureEffect, returnedFailure } from '../outcome/failure.ts'
 import { isKnown } from '../outcome/known.ts'
-import { stamp, toldInput, type Admitted, type Confirmed, type Ran } from '../call/parcel.ts'
+import { setInput, setReturned, toldInput, type Admitted, type Confirmed, type Ran } from '../call/parcel.ts'
 import type { ToolContext } from '../call/context-types.ts'
 import { timerLength } from '../call/deadline.ts'
 import type { Following } from '../call/following.ts'
@@ -54,13 +54,13 @@ export function wrap(admitted: Admitted, input: unknown, kernel: RunContext): Ra
   const own = admitted.approval === null ? input : copyOfPlain(input)
   const work = async (): Promise<unknown> => whenReady(runHandler(admitted, own, kernel), (ran) => ran.returned)
   const passed = compose(admitted, kernel, work)
-  return deadline.within(passed, (value) => stamp(admitted, 'returned', value), failing(admitted, true))
+  return deadline.within(passed, (value) => setReturned(admitted, value), failing(admitted, true))
 }
 
 /** Runs the handler, or the runner of the tool's type, once. `input` is what was confirmed. */
 export function runHandler(admitted: Admitted, input: unknown, kernel: RunContext): Ran | Promise<Ran> {
   admitted.deadline.check()
-  stamp(admitted, 'input', input) // a middleware may have replaced it
+  setInput(admitted, input) // a middleware may have replaced it
   const work = workOf(admitted, kernel)
   admitted.effectBefore = admitted.effect
   if (hasEffect(admitted)) admitted.effect = 'unknown'
@@ -112,7 +112,7 @@ function returned(value: unknown, admitted: Admitted, kernel: RunContext): Ran {
   const { type, requiresResponse } = admitted.tool
   const isPlaceholder = type === 'client' && !requiresResponse && !kernel.runners.has('client')
   if (hasEffect(admitted) && !isPlaceholder) admitted.effect = 'completed'
-  return stamp(admitted, 'returned', value)
+  return setReturned(admitted, value)
 }
 
 function failing(confirmed: Confirmed, isOfMiddleware?: true): (thrown: unknown) => never {

@@ -1,7 +1,7 @@
 import { untilFree } from '../call/blocked.ts'
 import { lockKeysOf, type LockKey } from '../call/lock-keys.ts'
 import { requireNoMore } from '../call/lock-parents.ts'
-import { type Admitted, type Confirmed, stamp } from '../call/parcel.ts'
+import { type Admitted, type Confirmed, setHasSlot } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
 import { downstream } from '../outcome/failure.ts'
 import { noteEffectKey } from '../run/effect-key.ts'
@@ -29,7 +29,7 @@ async function goOn(wait: Promise<void>, next: typeof admit, confirmed: Confirme
 
 /** Waits for the earlier calls of the turn. */
 function lineUp(confirmed: Confirmed, kernel: Kernel): Admitted | Promise<Admitted> {
-  if (runsNothing(confirmed, kernel)) return stamp(confirmed, 'hasSlot', false)
+  if (runsNothing(confirmed, kernel)) return setHasSlot(confirmed, false)
   const { order } = confirmed
   const earlier = order?.before(confirmed)
   if (order === undefined || earlier === undefined) return enter(confirmed, kernel)
@@ -65,11 +65,11 @@ function conflictsOf({ tool, input, context, session }: Confirmed): readonly Loc
 /** Waits for a slot of the turn. A call that asks a client takes none. */
 function takeSlot(confirmed: Confirmed, kernel: Kernel): Admitted | Promise<Admitted> {
   const { slots, deadline } = confirmed
-  if (slots === undefined || asksClient(confirmed, kernel)) return stamp(confirmed, 'hasSlot', false)
+  if (slots === undefined || asksClient(confirmed, kernel)) return setHasSlot(confirmed, false)
   const place = slots.enter()
-  if (place === undefined) return stamp(confirmed, 'hasSlot', true)
+  if (place === undefined) return setHasSlot(confirmed, true)
   return deadline.outside(place).then(
-    () => stamp(confirmed, 'hasSlot', true),
+    () => setHasSlot(confirmed, true),
     (thrown: unknown) => {
       slots.leave(place)
       throw thrown

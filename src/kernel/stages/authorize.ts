@@ -1,6 +1,6 @@
 import { askPolicy, noObjection, type PolicyAnswer } from '../run/policies.ts'
 import { ToolDeniedError } from '../errors.ts'
-import { stamp, type Authorized, type Validated, type Verdict } from '../call/parcel.ts'
+import { setVerdict, type Authorized, type Validated, type Verdict } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
 import type { Policy } from '../ports.ts'
 import { isThenable } from '../json/thenable.ts'
@@ -10,7 +10,7 @@ const noVerdict: Verdict = Object.freeze({ ask: null, result: null })
 /** Asks the policies in order. The first that denies ends the call; the strictest of the other answers wins. */
 export function authorize(validated: Validated, kernel: Kernel): Authorized | Promise<Authorized> {
   const hook = validated.tool.hooks?.preToolUse
-  if (hook === undefined && kernel.policies.length === 0) return stamp(validated, 'verdict', null)
+  if (hook === undefined && kernel.policies.length === 0) return setVerdict(validated, null)
   const policies = hook === undefined ? kernel.policies : [...kernel.policies, { name: 'preToolUse', decide: hook }]
   return askFrom(validated, policies, 0, noVerdict)
 }
@@ -31,7 +31,7 @@ function askFrom(
     }
     verdict = merge(answer, verdict, policy)
   }
-  return stamp(validated, 'verdict', verdict)
+  return setVerdict(validated, verdict)
 }
 
 function merge(answer: PolicyAnswer, verdict: Verdict, { name }: Policy): Verdict {

@@ -3,7 +3,7 @@ import type { ToolDefinition } from '../tool/definition.ts'
 import { outputOf } from '../tool/validators.ts'
 import { requireBounded } from '../json/json-text.ts'
 import { InvalidToolResultError } from '../errors.ts'
-import { type Checked, type Ran, stamp } from '../call/parcel.ts'
+import { type Checked, type Ran, setOutput } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
 import { invalidOutput, type Validation } from '../schema/validator.ts'
 import { isThenable } from '../json/thenable.ts'
@@ -11,7 +11,7 @@ import { isThenable } from '../json/thenable.ts'
 /** Validates the result against `outputSchema`. The validated value goes on. */
 export function check(ran: Ran, _kernel: Pick<Kernel, 'spool'>): Checked | Promise<Checked> {
   const outcome = validateOutput(ran.tool, ran.returned)
-  if (outcome === undefined) return stamp(ran, 'output', ran.returned)
+  if (outcome === undefined) return setOutput(ran, ran.returned)
   return isThenable(outcome)
     ? ran.deadline.within(outcome, (settled) => acceptOutput(ran, settled))
     : acceptOutput(ran, outcome)
@@ -42,8 +42,8 @@ function acceptOutput(ran: Ran, outcome: Validation): Checked {
   const { returned, name, redactor } = ran
   const { issues } = outcome
   if (issues !== undefined) throw invalidOutput(name, redactor?.issues(issues) ?? issues)
-  if (typeof returned !== 'object' || returned === null) return stamp(ran, 'output', outcome.value)
+  if (typeof returned !== 'object' || returned === null) return setOutput(ran, outcome.value)
   const blocks = markedBlocks(returned)
-  if (!isMarkedJson(returned)) return stamp(ran, 'output', blocks === undefined ? outcome.value : returned)
-  return stamp(ran, 'output', blocks === undefined ? json(outcome.value) : shown(blocks, outcome.value))
+  if (!isMarkedJson(returned)) return setOutput(ran, blocks === undefined ? outcome.value : returned)
+  return setOutput(ran, blocks === undefined ? json(outcome.value) : shown(blocks, outcome.value))
 }

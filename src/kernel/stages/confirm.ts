@@ -1,4 +1,4 @@
-import { stamp, type Authorized, type Confirmed } from '../call/parcel.ts'
+import { setApproval, type Authorized, type Confirmed } from '../call/parcel.ts'
 import { isThenable } from '../json/thenable.ts'
 import type { Kernel } from '../kernel.ts'
 import { approved } from '../run/approved.ts'
@@ -17,7 +17,7 @@ export function confirm(authorized: Authorized, kernel: Kernel): Confirmed | Pro
 /** Goes on without a question. A person may have approved the call although nothing asks now: it was held. */
 function unasked(authorized: Authorized): Confirmed {
   const { resumption } = authorized
-  return stamp(authorized, 'approval', resumption?.reason === 'approval' ? resumption.approval : null)
+  return setApproval(authorized, resumption?.reason === 'approval' ? resumption.approval : null)
 }
 
 /** Asks if the tool requires it. A predicate that throws requires it. */

@@ -2,7 +2,7 @@ import { callIdOf, canonicalize, identityOf } from '../json/canonical.ts'
 import { copyOfJson } from '../json/copy.ts'
 import { emit, isWatched } from '../call/emit.ts'
 import { readText } from '../json/json-text.ts'
-import { type Identified, type Identity, type Resolved, type Resumption, stamp } from '../call/parcel.ts'
+import { type Identified, type Identity, type Resolved, type Resumption, setIdentity } from '../call/parcel.ts'
 import { parseArgs } from '../json/parse.ts'
 import { type InvalidToolArgsError, JournalError, ToolError } from '../errors.ts'
 import type { Kernel } from '../kernel.ts'
@@ -13,7 +13,7 @@ export function identify(resolved: Resolved, kernel: Kernel): Identified {
   try {
     return identifyArgs(resolved, kernel)
   } catch (error) {
-    return stamp(resolved, 'identity', unreadIdentity(resolved, kernel, error))
+    return setIdentity(resolved, unreadIdentity(resolved, kernel, error))
   }
 }
 
@@ -35,7 +35,7 @@ function identifyArgs(resolved: Resolved, kernel: Kernel): Identified {
   const { text: pieces, value: args } = readArgs(rawArgs === undefined ? {} : rawArgs, resolved, kernel)
   const { callId, text } = identityOf(resolved.tool.name, pieces)
   if (resolved.resumption !== undefined) requireKept(callId, resolved.resumption)
-  const identified = stamp(resolved, 'identity', { callId, text, args })
+  const identified = setIdentity(resolved, { callId, text, args })
   if (isWatched(identified, kernel)) emitArrival(identified, kernel)
   return identified
 }

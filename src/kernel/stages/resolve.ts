@@ -1,7 +1,7 @@
 import { beyondBridge } from '../call/bridge.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import { requireShallow } from '../call/parent.ts'
-import { type Received, type Resolved, stamp, type Writable } from '../call/parcel.ts'
+import { type Received, type Resolved, setTool, type Writable } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
 import { notFound } from '../outcome/not-found.ts'
 import { isVisible, type ToolRegistry } from '../tool/registry.ts'
@@ -19,7 +19,7 @@ export function resolve(received: Received, kernel: Kernel): Resolved {
   // A client's timeout starts when the client is asked, and so does not limit the call.
   const isClients = tool.type === 'client' && tool.requiresResponse
   if (!isClients && tool.timeout !== undefined) received.deadline.limit(tool.timeout)
-  return stampTool(received, tool, kernel)
+  return giveTool(received, tool, kernel)
 }
 
 /** Returns the tool that a call names. If that is a bridge, the call becomes that of the tool which its args name. */
@@ -34,8 +34,8 @@ function calledTool(received: Received, registry: ToolRegistry, { argsLimit }: K
 }
 
 /** Gives a call its tool. If the tool has secrets, gives the call what hides them first. */
-export function stampTool(received: Received, tool: ToolDefinition, kernel: Pick<Kernel, 'redaction'>): Resolved {
+export function giveTool(received: Received, tool: ToolDefinition, kernel: Pick<Kernel, 'redaction'>): Resolved {
   const { secrets } = tool
   if (secrets.length > 0) received.redactor = kernel.redaction.redactorOf(received, secrets)
-  return stamp(received, 'tool', tool)
+  return setTool(received, tool)
 }

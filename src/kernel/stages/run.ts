@@ -1,5 +1,5 @@
 import { emit, eventOf, isWatched, recordEvent, publish } from '../call/emit.ts'
-import { type Admitted, type Ran, stamp } from '../call/parcel.ts'
+import { type Admitted, type Ran, setReturned } from '../call/parcel.ts'
 import { resultWithoutRun, wrap } from '../run/handler.ts'
 import type { ToolEvent } from '../call/events.ts'
 import type { Kernel } from '../kernel.ts'
@@ -9,7 +9,7 @@ import { isThenable } from '../json/thenable.ts'
 /** Runs the tool within its middleware. */
 export function run(admitted: Admitted, kernel: Kernel): Ran | Promise<Ran> {
   const ready = resultWithoutRun(admitted, kernel)
-  return ready === null ? start(admitted, kernel) : stamp(admitted, 'returned', ready.value)
+  return ready === null ? start(admitted, kernel) : setReturned(admitted, ready.value)
 }
 
 /** Ends a run. Emits exactly one `tool:end` for each `tool:start`, however often the handler was retried. */

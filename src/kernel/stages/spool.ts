@@ -1,6 +1,6 @@
 import { isArtifact } from '../result/brand.ts'
 import { isStream } from '../run/stream.ts'
-import { type Checked, type Spooled, stamp, toldOutput } from '../call/parcel.ts'
+import { type Checked, type Spooled, setReceipt, toldOutput } from '../call/parcel.ts'
 import type { Kernel, Spool } from '../kernel.ts'
 import { unmarked } from '../result/content.ts'
 import { encodeFor, isSmall, keepSmall, shownLimit } from '../result/encode.ts'
@@ -16,12 +16,12 @@ export function spool(checked: Checked, kernel: SpoolContext): Spooled | Promise
   // A record has only the content, so a value beside it goes to the store.
   const isRecorded = encoded.isApart === true && kernel.recorder !== undefined
   if (!isRecorded && isSmall(encoded, shownLimit(checked, kernel.inlineLimit)))
-    return stamp(checked, 'receipt', keepSmall(encoded, checked, unmarked(visibleOutput)))
+    return setReceipt(checked, keepSmall(encoded, checked, unmarked(visibleOutput)))
   return keepOutput(encoded, checked, kernel)
 }
 
 async function keepOutput(
   ...[output, checked, kernel]: [...Parameters<Spool['keep']>, SpoolContext]
 ): Promise<Spooled> {
-  return stamp(checked, 'receipt', await kernel.spool.keep(output, checked))
+  return setReceipt(checked, await kernel.spool.keep(output, checked))
 }

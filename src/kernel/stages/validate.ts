@@ -1,5 +1,5 @@
 import { inputOf } from '../tool/validators.ts'
-import { stamp, type Identified, type Validated } from '../call/parcel.ts'
+import { setInput, type Identified, type Validated } from '../call/parcel.ts'
 import type { RepairContext } from '../call/repaired.ts'
 import type { ToolError } from '../errors.ts'
 import type { Kernel, Redaction } from '../kernel.ts'
@@ -24,15 +24,13 @@ export function validate(identified: Identified, kernel: ValidateContext): Valid
 function accept(identified: Identified, outcome: Validation, kernel: ValidateContext): Validated | Promise<Validated> {
   const { issues } = outcome
   if (issues !== undefined) return refused(identified, issues, kernel)
-  return hasArtifacts(outcome.value)
-    ? open(identified, outcome.value, kernel)
-    : stamp(identified, 'input', outcome.value)
+  return hasArtifacts(outcome.value) ? open(identified, outcome.value, kernel) : setInput(identified, outcome.value)
 }
 
 function open(identified: Identified, value: unknown, { spool }: ValidateContext): Promise<Validated> {
   return identified.deadline.within(spool.openArtifacts(value, identified), (found) => {
     if (found.issues !== undefined) throw invalidity(identified, found.issues)
-    return stamp(identified, 'input', found.value)
+    return setInput(identified, found.value)
   })
 }
 

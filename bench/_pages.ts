@@ -200,7 +200,7 @@ function picture(name: 'rivals' | 'validation', folder: string): string {
 
 function tableOf({ title, unit, rows }: SummaryTable): string {
   const hasSpread = rows.some(([, , p10, p90]) => p10 !== p90)
-  const hasRatio = rows.some(([, , , , ratio]) => ratio !== null)
+  const hasRatio = rows.some(([, , , , ratio]) => ratio !== null && ratio !== 1) // the first is compared with itself
   const shown = (figure: number | null): string => (figure === null ? '' : inUnit(figure, unit))
   const cells = rows.map(([name, median, p10, p90, ratio]) => [
     name,

@@ -1,5 +1,11 @@
-// How often the right tool is found among 5,000, how long that takes, and what it saves a model. The queries are those of
-// `tests/discovery/queries.json`, the tools those of GitHub's API and of four MCP servers, and made-up ones.
+// How often is the right tool found among 5,000, how long does that take, and what does it save a model?
+// The tools are those of GitHub's API and of four MCP servers, and made-up ones. "Of 5" is the share of queries for which a right
+// tool is among the first five, "first" that for which it is the first. The queries stand in `tests/discovery/queries.json`.
+// Those called "own" are by the author of `words()`, who tuned it on them. Those of "others" are by an author who had not seen it:
+// the misses among a half of them were read, and `words()` was never changed for the other half. Those of "a model" are what a
+// model wrote that was shown these as the words of users, and had seen neither the ranker nor the tools. `minisearch` searches
+// names, groups, descriptions and the names of parameters, with weights. The search of the AI SDK is as it comes. The embeddings
+// are of a small model. The tokens are estimated: those of all requests together, of the same 40 calls, and of the searches.
 import { createExecutor, ToolRegistry, type ToolDefinition, type ToolExecutor } from 'toolwright'
 import { estimateTokens } from 'toolwright/artifacts/tokens'
 import { blend, toolSearch, words, type ToolRanker } from 'toolwright/discovery/search'
@@ -144,20 +150,8 @@ for (const [title, list, found] of [
     }
     cells.push([name, ...sets])
   }
-  printWords({
-    head: [
-      title,
-      'own: of 5',
-      'first',
-      'others, read: of 5',
-      'first',
-      'others, unread: of 5',
-      'first',
-      'a model: of 5',
-      'first',
-    ],
-    cells,
-  })
+  const heads = ['own', 'others, read', 'others, unread', 'a model'].flatMap((by) => [`${by}: of 5`, `${by}: first`])
+  printWords({ head: [title, ...heads], cells })
 }
 
 // How long one search of 5,000 takes, by each.
@@ -174,9 +168,10 @@ for (const [name, make] of finders) {
   }
 }
 printTable(rowsOf('one search of 5,000', timed))
+const slowest = Object.entries(timed).map(([name, samples]) => [name, quantile(samples, 0.99)] as const)
 printTable(
-  Object.entries(timed).map(([name, samples]) =>
-    exactly('one search in a hundred takes at least', name, quantile(samples, 0.99), 'ns'),
+  slowest.map(([name, figure]) =>
+    exactly('one search in a hundred takes at least', name, figure, 'ns', slowest[0]?.[1]),
   ),
 )
 

@@ -30,6 +30,12 @@ export interface FoundTools {
   readonly groups?: Readonly<Record<string, number>>
 }
 
+/** What a search found, and the schemas in it as JSON text by the names of the tools, since they are written once. */
+export interface CatalogueAnswer {
+  readonly found: FoundTools
+  readonly schemaTexts: ReadonlyMap<string, string>
+}
+
 export interface SearchSettings {
   readonly groupOf: (tool: ToolDefinition) => string | undefined
   readonly rank: Rank
@@ -38,7 +44,7 @@ export interface SearchSettings {
   readonly most: number
 }
 
-/** The most tools that are described whole in one answer, and the most bytes of their JSON together. */
+/** The most tools that are described whole in one answer, and the most bytes of their descriptions and schemas together. */
 const mostWhole = 10
 const mostWholeBytes = 32_768
 const mostGroups = 50
@@ -55,8 +61,12 @@ export async function searchAnswer(
   catalogue: SearchedTools,
   settings: SearchSettings,
   signal: AbortSignal,
-): Promise<FoundTools> {
-  const { names, query = '', group, detail = names === undefined ? 'line' : 'schema' } = request
+): Promise<CatalogueAnswer> {
+  // Models fill in what they leave out: an empty text or list asks for nothing.
+  const { query = '' } = request
+  const names = request.names?.length === 0 ? undefined : request.names
+  const group = request.group === '' ? undefined : request.group
+  const { detail = names === undefined ? 'line' : 'schema' } = request
   const tools = group === undefined ? catalogue.tools : (catalogue.groups.get(group) ?? [])
   const limit = Math.min(request.limit ?? settings.results, settings.most)
   const notes: string[] = []
@@ -82,15 +92,17 @@ export async function searchAnswer(
     for (const one of tools.slice(0, limit)) found.add(one)
     if (tools.length > limit) notes.push('The group has more tools than these: give a `query`.')
   }
-  const described = shownTools([...found], detail, settings, notes)
-  if (described.length > 0)
-    return { tools: described, of: tools.length, ...(notes.length > 0 && { note: notes.join(' ') }) }
-  notes.push(
-    query.trim() === '' ? 'Say in `query` what the tool should do.' : 'Nothing was found: say it in other words.',
-  )
+  const { described, schemaTexts } = shownTools([...found], detail, settings, notes)
+  if (described.length > 0) {
+    const note = notes.length > 0 && { note: notes.join(' ') }
+    return { found: { tools: described, of: tools.length, ...note }, schemaTexts }
+  }
+  if (catalogue.tools.length === 0) notes.push('There are no tools to find now.')
+  else if (query.trim() === '') notes.push('Say in `query` what the tool should do.')
+  else notes.push('Nothing was found: say it in other words.')
   const groups = [...catalogue.groups].slice(0, mostGroups).map(([each, { length }]) => [each, length] as const)
   const ofGroups = groups.length > 0 && { groups: Object.fromEntries(groups) }
-  return { tools: [], of: tools.length, note: notes.join(' '), ...ofGroups }
+  return { found: { tools: [], of: tools.length, note: notes.join(' '), ...ofGroups }, schemaTexts }
 }
 
 /** Ranks tools. If all places were one group's, the best tool of another takes the last, unless it fits far less. */
@@ -121,47 +133,59 @@ function shownTools(
   detail: 'line' | 'schema',
   { groupOf, most }: SearchSettings,
   notes: string[],
-): FoundTool[] {
+): { readonly described: FoundTool[]; readonly schemaTexts: ReadonlyMap<string, string> } {
   const first = found.slice(0, detail === 'line' ? most : mostWhole)
   const late = found.slice(first.length).map(({ name }) => name) // a model may have named thousands
   const described: FoundTool[] = []
+  const schemaTexts = new Map<string, string>()
   let room = mostWholeBytes
   for (const tool of first) {
-    const full = detail === 'line' ? lineFor(tool, groupOf) : wholeFor(tool, groupOf)
-    const bytes = full === undefined ? Infinity : new TextEncoder().encode(JSON.stringify(full)).length
-    if (bytes <= room && full !== undefined) {
-      described.push(full)
+    const line = lineFor(tool, groupOf)
+    const wholeTool = detail === 'line' ? undefined : wholeFor(tool)
+    if (detail === 'line') described.push(line)
+    else if (wholeTool === undefined) {
+      described.push(line)
+      notes.push(`The schema of ${listed([tool.name])} cannot be shown.`)
+    } else if (wholeTool.bytes <= room) {
+      const { description, inputSchema, schemaText, bytes } = wholeTool
+      described.push({ ...line, description, inputSchema })
+      schemaTexts.set(tool.name, schemaText)
       room -= bytes
-    } else if (described.length > 0) late.push(tool.name)
-    else {
-      described.push(lineFor(tool, groupOf))
-      notes.push(`The schema of ${tool.name} is too large to show.`)
-    }
+    } else if (wholeTool.bytes > mostWholeBytes) {
+      described.push(line)
+      notes.push(`The schema of ${listed([tool.name])} is too large to show.`)
+    } else late.push(tool.name)
   }
   if (late.length > 0) notes.push(`There was no room for ${listed(late)}: ask for fewer by \`names\`.`)
-  return described
+  return { described, schemaTexts }
 }
 
 function lineFor(tool: ToolDefinition, groupOf: SearchSettings['groupOf']): FoundTool {
-  return { ...headFor(tool, groupOf), description: firstSentence(tool.description) }
+  const group = groupOf(tool)
+  return { name: tool.name, ...(group !== undefined && { group }), description: firstSentence(tool.description) }
+}
+
+/** What a tool says of itself, as far as models read it. */
+interface WholeTool {
+  readonly description: string
+  readonly inputSchema: JsonSchemaObject
+  readonly schemaText: string
+  /** How much of the room of an answer it takes. */
+  readonly bytes: number
 }
 
 /** Describes a tool with its schema. Returns nothing for a schema that cannot be written. */
-function wholeFor(tool: ToolDefinition, groupOf: SearchSettings['groupOf']): FoundTool | undefined {
+function wholeFor(tool: ToolDefinition): WholeTool | undefined {
   try {
     const { inputSchema } = tool.describe()
-    JSON.stringify(inputSchema)
+    const schemaText = JSON.stringify(inputSchema)
     const words = tool.description.slice(0, longestToldDescription).replaceAll('\r\n', '\n')
     const description = escapeDeceptive(words, '\n\t')
-    return { ...headFor(tool, groupOf), description, inputSchema }
+    const bytes = new TextEncoder().encode(tool.name + description + schemaText).length
+    return { description, inputSchema, schemaText, bytes }
   } catch {
     return undefined
   }
-}
-
-function headFor(tool: ToolDefinition, groupOf: SearchSettings['groupOf']): Pick<FoundTool, 'name' | 'group'> {
-  const group = groupOf(tool)
-  return { name: tool.name, ...(group !== undefined && { group }) }
 }
 
 /** Lists names that a model gave, or tools have: the first of them, on one line. */

@@ -31,9 +31,10 @@ const deepestWritten = 32
 /**
  * Writes the schema of args in the way of TypeScript, which takes fewer tokens than JSON. Nothing that limits args is left out: a
  * part with a keyword that has no such form is JSON Schema, and so is all of it if a part refers to another.
+ *
+ * @param json The schema as JSON text.
  */
-export function writtenArgs(schema: JsonSchemaObject): string {
-  const json = JSON.stringify(schema)
+export function writtenArgs(schema: JsonSchemaObject, json: string): string {
   if (/"\$(?:ref|dynamicRef|recursiveRef)":/.test(json)) return json
   const { type, notes } = written(schema, { indent: '  ', depth: 0 })
   const text = `${type}${beside(notes)}`

@@ -26,13 +26,15 @@ export function catalogues(
   return (list) => {
     let catalogue = cache.get(list)
     if (catalogue === undefined) {
-      const tools = list.filter(isSearched)
+      // Rankers of the application get these lists, and may not change them.
+      const tools = Object.freeze(list.filter(isSearched))
       const groups = Map.groupBy(tools, groupOf)
       groups.delete(undefined)
       const largestFirst = [...groups].toSorted(([, one], [, other]) => other.length - one.length) as [
         string,
         ToolDefinition[],
       ][]
+      for (const [, each] of largestFirst) Object.freeze(each)
       catalogue = {
         tools,
         byName: new Map(tools.map((tool) => [tool.name, tool])),

@@ -1,4 +1,5 @@
 import type { ToolDefinition } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 import { checkOptions, functionOption, numberFrom, optionsError } from '../extension.ts'
 import { byScore, ToolIndex, type RankedTool } from './_rank.ts'
 import { Vocabulary } from './_vocabulary.ts'
@@ -27,7 +28,7 @@ export interface WordsOptions {
 }
 
 export interface BlendOptions {
-  /** How much the second ranker counts, from 0 to 1. Default: 0.3. */
+  /** How much the second ranker counts, from 0 to 1. Default: 0.1. */
   readonly share?: number
 }
 
@@ -73,7 +74,7 @@ export function words(options: WordsOptions = {}): ToolRanker {
     indexes = [index, ...indexes.filter((each) => each !== index)].slice(0, mostIndexes)
     return index
   }
-  return { rank: (query, tools, limit) => indexOf(tools).search(query, limit) }
+  return { rank: (query, tools, limit) => indexOf(tools).search(query, Math.max(0, limit)) }
 }
 
 /**
@@ -91,7 +92,7 @@ export function words(options: WordsOptions = {}): ToolRanker {
  * const longestName: ToolRanker = {
  *   rank: (_query, tools, limit) => tools.map(({ name }) => ({ name, score: name.length })).slice(0, limit),
  * }
- * const search = toolSearch({ ranker: blend(words(), longestName, { share: 0.1 }) })
+ * const search = toolSearch({ ranker: blend(words(), longestName, { share: 0.2 }) })
  * ```
  * @experimental
  */
@@ -103,21 +104,23 @@ export function blend(first: ToolRanker, second: ToolRanker, options: BlendOptio
   checkOptions('blend', options, {
     share: { ...numberFrom(0), expected: 'a number from 0 to 1', accepts: isShare },
   })
-  const { share = 0.3 } = options
+  const { share = 0.1 } = options
   return {
     async rank(query, tools, limit, signal) {
       const wanted = Math.max(leastBlended, limit * 2)
       const lists = await Promise.all(ofBoth.map(async (each) => each.rank(query, tools, wanted, signal)))
       const scores = new Map<string, number>()
       for (const [index, list] of lists.entries()) {
+        if (!Array.isArray(list)) throw new InvalidConfigurationError('A ranker of `blend` returned no list.')
         const weight = index === 0 ? 1 - share : share
-        for (const [place, { name }] of list.slice(0, wanted).entries()) {
+        const names = new Set(list.slice(0, wanted).map(({ name }) => name)) // a name counts once
+        for (const [place, name] of [...names].entries()) {
           scores.set(name, (scores.get(name) ?? 0) + weight / (placesBefore + place))
         }
       }
       return Array.from(scores, ([name, score]) => ({ name, score }))
         .toSorted(byScore)
-        .slice(0, limit)
+        .slice(0, Math.max(0, limit))
     },
   }
 }

@@ -141,7 +141,7 @@ export function toolSearch(options: ToolSearchOptions = {}): Extension & Require
         const listFor = sessions.get(session)
         if (listFor === undefined) throw new ToolFailure('It finds the tools of an executor, and none runs it.')
         const answer = await searchAnswer(request, catalogueOf(listFor(caller)), settings, signal)
-        return shown(foundText(answer), answer)
+        return shown(foundText(answer), answer.found)
       },
     })
     const call = tool({

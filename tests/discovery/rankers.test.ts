@@ -1,7 +1,7 @@
 import { createExecutor, type ToolDefinition } from 'toolwright'
 import { blend, toolSearch, words, type RankedTool, type ToolRanker } from 'toolwright/discovery/search'
 import { describe, expect, it } from 'vitest'
-import { definitionsOf, namesFound } from './_tools.ts'
+import { definitionsOf, namesFound, tagged } from './_tools.ts'
 
 const tools = definitionsOf({
   list_invoices: 'Lists invoices.',
@@ -142,6 +142,42 @@ describe('a ranker of the application', () => {
     expect(faults).toEqual([expect.stringContaining('1 entries that are left out')])
   })
 
+  it('that changes the list of tools is reported, and changes nothing', async () => {
+    const faults: string[] = []
+    const ranker: ToolRanker = {
+      rank(_query, list) {
+        const own = list as ToolDefinition[]
+        own.length = 0
+        return []
+      },
+    }
+    const executor = createExecutor({
+      tools,
+      use: [toolSearch({ ranker, report: (fault) => faults.push(String(fault)) })],
+    })
+    for (let round = 0; round < 2; round++) {
+      const { value } = await executor.execute({ name: 'tool_search', args: { query: 'mail' } })
+      expect(value).toMatchObject({ tools: [{ name: 'send_mail' }], of: 3 })
+    }
+    expect(faults).toEqual([expect.stringContaining('TypeError'), expect.stringContaining('TypeError')])
+  })
+
+  it('is asked for all places if those it gave are of one group, and not otherwise', async () => {
+    const asked: number[] = []
+    const inOrder: ToolRanker = {
+      rank: (_query, list, limit) => (asked.push(limit), list.map(({ name }) => ({ name, score: 1 })).slice(0, limit)),
+    }
+    const many = tagged('many', Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`one_${index}`, 'One.'])))
+    const ask = async (...others: ReturnType<typeof tagged>): Promise<unknown> => {
+      const executor = createExecutor({ tools: [...many, ...others], use: [toolSearch({ ranker: inOrder })] })
+      const { value } = await executor.execute({ name: 'tool_search', args: { query: 'x' } })
+      return (value as { readonly tools: readonly { readonly name: string }[] }).tools.map(({ name }) => name)
+    }
+    expect(await ask(...tagged('other', { last: 'Last.' }))).toEqual(['one_0', 'one_1', 'one_2', 'one_3', 'last'])
+    expect(await ask()).toEqual(['one_0', 'one_1', 'one_2', 'one_3', 'one_4'])
+    expect(asked).toEqual([15, 41, 5])
+  })
+
   it('with a list that is too long is cut', async () => {
     const list = [
       ...tools.map(({ name }) => ({ name, score: 1 })),
@@ -168,6 +204,34 @@ describe('blend()', () => {
       'list_invoices',
       'send_mail',
     ])
+  })
+
+  it('counts the second ranker a tenth if it is not told how much', async () => {
+    const [first, second] = ['a', 'b'].map((mark) => ({
+      rank: () => Array.from({ length: 20 }, (_, place) => ({ name: `${mark}_${place}`, score: -place })),
+    }))
+    const ranked = async (options?: { readonly share: number }): Promise<readonly RankedTool[]> =>
+      blend(first!, second!, options).rank('x', tools, 40, signal)
+    expect(await ranked()).toEqual(await ranked({ share: 0.1 }))
+    expect(await ranked()).not.toEqual(await ranked({ share: 0.3 }))
+  })
+
+  it('counts a name once, however often a ranker gives it', async () => {
+    const loud: ToolRanker = { rank: () => Array.from({ length: 20 }, () => ({ name: 'send_mail', score: 1 })) }
+    const [one, other] = await blend(loud, loud).rank('x', tools, 5, signal)
+    expect(one).toEqual({ name: 'send_mail', score: 0.5 })
+    expect(other).toBeUndefined()
+  })
+
+  it('says so if a ranker returns no list', async () => {
+    const nothing = { rank: () => undefined } as never as ToolRanker
+    await expect(blend(words(), nothing).rank('x', tools, 5, signal)).rejects.toThrow(/`blend` returned no list/)
+  })
+
+  it.each([-1, 0, NaN])('finds nothing if %d tools are asked for, as words() does', async (limit) => {
+    for (const ranker of [words(), blend(words(), byLength)]) {
+      expect(await ranker.rank('mail', tools, limit, signal)).toEqual([])
+    }
   })
 
   it('counts the second ranker by its share', async () => {

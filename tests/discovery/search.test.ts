@@ -127,9 +127,53 @@ describe('tool_search', () => {
     const alone = await search(executor, { names: ['huge'] })
     expect(alone).toMatchObject({
       tools: [{ name: 'huge', description: 'Copies a page.' }],
-      note: 'The schema of huge is too large to show.',
+      note: 'The schema of "huge" is too large to show.',
     })
     expect(alone.tools[0]).not.toHaveProperty('inputSchema')
+  })
+
+  it('describes what has room, whatever has none or cannot be written', async () => {
+    const inputSchema = {
+      type: 'object',
+      properties: { a: { type: 'string', description: 'x'.repeat(40_000) } },
+    } as const
+    const circular: Record<string, unknown> = { type: 'object' }
+    circular['properties'] = { circular }
+    // As another copy of the package may have made it.
+    const foreign = definitionsOf({ circular: 'Copies a page.' })[0]!
+    const odd = { ...foreign, describe: () => ({ ...foreign.describe(), inputSchema: circular }) }
+    Object.defineProperty(odd, Symbol.for('toolwright.definition'), { value: odd })
+    const tools = [
+      tool({ name: 'huge', description: 'Copies a page.', inputSchema, handler: () => '' }),
+      tool('ping', () => 'pong'),
+      odd as never,
+    ]
+    const answer = await search(createExecutor({ tools, use: [toolSearch()] }), { names: ['circular', 'ping', 'huge'] })
+    expect(answer.tools.map(({ name, inputSchema: schema }) => [name, schema !== undefined])).toEqual([
+      ['circular', false],
+      ['ping', true],
+      ['huge', false],
+    ])
+    expect(answer.note).toBe('The schema of "circular" cannot be shown. The schema of "huge" is too large to show.')
+  })
+
+  it('takes an empty text or list for one that was not given', async () => {
+    const executor = executorOf()
+    const plain = await search(executor, { query: 'show all bills' })
+    expect(await search(executor, { query: 'show all bills', names: [], group: '' })).toEqual(plain)
+    expect(await search(executor, { query: '', names: [], group: 'office' })).toEqual(
+      await search(executor, { group: 'office' }),
+    )
+    expect(await search(executor, { query: '', names: [], group: '' })).toEqual(await search(executor, {}))
+  })
+
+  it('says if there are no tools at all', async () => {
+    const executor = createExecutor({ use: [toolSearch()] })
+    expect(await search(executor, { query: 'show all bills' })).toEqual({
+      tools: [],
+      of: 0,
+      note: 'There are no tools to find now.',
+    })
   })
 
   it('stays whole in the result, however much it describes', async () => {

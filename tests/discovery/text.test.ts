@@ -35,6 +35,14 @@ describe('a model', () => {
     )
   })
 
+  it('reads no group that a name begins with', async () => {
+    const ofGroup = { mail: 'Mails.', mail_send: 'Sends a mail.', mails: 'Lists mails.', 'mail-list': 'Lists mails.' }
+    const mails = createExecutor({ tools: tagged('mail', ofGroup), use: [toolSearch()] })
+    expect(await told(mails, { names: Object.keys(ofGroup), detail: 'line' })).toBe(
+      'mail (group mail): Mails.\nmail_send: Sends a mail.\nmails (group mail): Lists mails.\nmail-list: Lists mails.',
+    )
+  })
+
   it('reads whole descriptions and args', async () => {
     expect(await told(executor, { names: ['send_mail', 'none'] })).toBe(
       'send_mail (group "my office"): Sends a mail.\n  It is sent at once.\n  args: {}\nNote: There is no tool "none".',

@@ -137,7 +137,7 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
 
 for (const [title, list, found] of [
   ['1,298 real tools', real, isQuick ? finders : [...finders, ...byMeaning]],
-  ['and 3,702 made-up ones', tools, finders],
+  ['these and 3,702 made-up ones', tools, finders],
 ] as const) {
   const cells: string[][] = []
   for (const [name, make] of found) {
@@ -236,22 +236,27 @@ const needed: Readonly<Record<string, object>> = {
 }
 const names = Object.keys(needed)
 
-/** Returns the tokens that go in over all requests, if the model makes these calls one after the other. */
-async function tokensOf(
-  executor: ToolExecutor,
-  calls: readonly { readonly name: string; readonly args: object }[],
-): Promise<number> {
+interface Asked {
+  readonly name: string
+  readonly args: object
+}
+
+/** Returns the tokens that go in over all requests of a model, which makes its calls one after the other, and reads each result. */
+async function tokensOf(executor: ToolExecutor, model: Iterator<Asked, unknown, unknown>): Promise<number> {
   const format = anthropic()
   const messages: unknown[] = [
     { role: 'user', content: 'Report that the mill stops, mend it, and release the mended engine.' },
   ]
-  let tokens = 0
-  for (const [index, { name, args: input }] of calls.entries()) {
+  let [tokens, index] = [0, 0]
+  let value: unknown
+  for (let step = model.next(); step.done !== true; step = model.next(value)) {
+    const { name, args: input } = step.value
     tokens += estimateTokens(JSON.stringify({ tools: format.definitions(executor.tools()), messages }))
-    const message = { role: 'assistant', content: [{ type: 'tool_use', id: `toolu_${index}`, name, input }] }
+    const message = { role: 'assistant', content: [{ type: 'tool_use', id: `toolu_${index++}`, name, input }] }
     const results = await executor.executeToolCalls(format.calls(message, executor.tools()))
     if (results[0]?.status !== 'ok') throw new Error(`${name} failed: ${results[0]?.error?.message}`)
     messages.push(message, format.results(results, message))
+    value = results[0].value
   }
   return tokens
 }
@@ -267,8 +272,8 @@ const five = names.map((name) => {
 })
 // No call leaves the machine: what is counted is what goes to the model.
 const silent = { middleware: [async () => 'done'] }
-const withFive = await tokensOf(createExecutor({ tools: five, use: [silent] }), turns)
-const withAll = isQuick ? NaN : await tokensOf(createExecutor({ tools, use: [silent] }), turns)
+const withFive = await tokensOf(createExecutor({ tools: five, use: [silent] }), turns.values())
+const withAll = isQuick ? NaN : await tokensOf(createExecutor({ tools, use: [silent] }), turns.values())
 /** An executor of all tools, of which only the search runs. */
 const searched = createExecutor({
   tools,
@@ -278,16 +283,20 @@ const searched = createExecutor({
   ],
 })
 const bridged = turns.map(({ name, args: input }) => ({ name: 'tool_call', args: { name, args: input } }))
-const atOnce = await tokensOf(searched, [{ name: 'tool_search', args: { names } }, ...bridged])
-// A tool is found when it is first needed: the candidates by a query, then the schema of one.
-const asNeeded = await tokensOf(
-  searched,
-  names.flatMap((name, index) => [
-    { name: 'tool_search', args: { query: name.replaceAll(/[_-]/g, ' ') } },
-    { name: 'tool_search', args: { names: [name] } },
-    ...bridged.slice(8 * index, 8 * index + 8),
-  ]),
-)
+const atOnce = await tokensOf(searched, [{ name: 'tool_search', args: { names } }, ...bridged].values())
+/** Finds a tool when it is first needed: by a query, and then by its name if the answer has not its args. */
+function* oneByOne(): Generator<Asked, void, unknown> {
+  for (const [index, name] of names.entries()) {
+    const found = yield { name: 'tool_search', args: { query: name.replaceAll(/[_-]/g, ' ') } }
+    const { tools: shown } = found as {
+      readonly tools: readonly { readonly name: string; readonly inputSchema?: object }[]
+    }
+    if (shown.find((one) => one.name === name)?.inputSchema === undefined)
+      yield { name: 'tool_search', args: { names: [name] } }
+    yield* bridged.slice(8 * index, 8 * index + 8)
+  }
+}
+const asNeeded = await tokensOf(searched, oneByOne())
 printTable([
   exactly('tokens that go in over 40 turns', 'the 5 tools that are needed', withFive, ''),
   exactly('tokens that go in over 40 turns', 'of 5,000, all five read at once', atOnce, '', withFive),

@@ -54,6 +54,9 @@ const spareFactor = 3
 const leastShareOfScore = 0.5
 const mostListedNames = 20
 const longestToldDescription = 4_096
+/** How much better the first tool has to fit than the second, so that it is described whole, and the most bytes of it. */
+const leastLead = 1.1
+const mostBytesAtOnce = 4_096
 
 /** Answers a search of a catalogue. */
 export async function searchAnswer(
@@ -66,11 +69,12 @@ export async function searchAnswer(
   const { query = '' } = request
   const names = request.names?.length === 0 ? undefined : request.names
   const group = request.group === '' ? undefined : request.group
-  const { detail = names === undefined ? 'line' : 'schema' } = request
+  const { detail = names === undefined ? undefined : 'schema' } = request
   const tools = group === undefined ? catalogue.tools : (catalogue.groups.get(group) ?? [])
   const limit = Math.min(request.limit ?? settings.results, settings.most)
   const notes: string[] = []
   const found = new Set<ToolDefinition>()
+  let leader: ToolDefinition | undefined
   const missing = [...new Set(names)].filter((name) => {
     const named = catalogue.byName.get(name)
     if (named !== undefined) found.add(named)
@@ -84,15 +88,20 @@ export async function searchAnswer(
       const one = catalogue.byName.get(name)
       return one && settings.groupOf(one)
     }
-    for (const { name } of await ranked(query, tools, limit, isMixed ? groupOf : undefined, settings.rank, signal)) {
+    const fitting = await ranked(query, tools, limit, isMixed ? groupOf : undefined, settings.rank, signal)
+    for (const { name } of fitting) {
       const one = catalogue.byName.get(name)
       if (one !== undefined) found.add(one)
     }
+    // A model most likely calls a tool that fits far better, and then need not ask for its args.
+    const [first, second] = fitting
+    const isFarBetter = first !== undefined && first.score > 0 && first.score >= leastLead * (second?.score ?? 0)
+    if (detail === undefined && isFarBetter) leader = catalogue.byName.get(first.name)
   } else if (names === undefined && group !== undefined) {
     for (const one of tools.slice(0, limit)) found.add(one)
     if (tools.length > limit) notes.push('The group has more tools than these: give a `query`.')
   }
-  const { described, schemaTexts } = shownTools([...found], detail, settings, notes)
+  const { described, schemaTexts } = shownTools([...found], detail ?? leader, settings, notes)
   if (described.length > 0) {
     const note = notes.length > 0 && { note: notes.join(' ') }
     return { found: { tools: described, of: tools.length, ...note }, schemaTexts }
@@ -127,30 +136,30 @@ async function ranked(
   return other === undefined || other.score < leastShareOfScore * last.score ? first : [...first.slice(0, -1), other]
 }
 
-/** Describes tools, whole if asked to, as far as there is room. Says in the notes what is left out. */
+/** Describes tools: by a line, all whole, or one of them. Says in the notes what has no room, if all were asked for. */
 function shownTools(
   found: readonly ToolDefinition[],
-  detail: 'line' | 'schema',
+  detail: 'line' | 'schema' | ToolDefinition | undefined,
   { groupOf, most }: SearchSettings,
   notes: string[],
 ): { readonly described: FoundTool[]; readonly schemaTexts: ReadonlyMap<string, string> } {
-  const first = found.slice(0, detail === 'line' ? most : mostWhole)
+  const first = found.slice(0, detail === 'schema' ? mostWhole : most)
   const late = found.slice(first.length).map(({ name }) => name) // a model may have named thousands
   const described: FoundTool[] = []
   const schemaTexts = new Map<string, string>()
-  let room = mostWholeBytes
+  let room = detail === 'schema' ? mostWholeBytes : mostBytesAtOnce
   for (const tool of first) {
     const line = lineFor(tool, groupOf)
-    const wholeTool = detail === 'line' ? undefined : wholeFor(tool)
-    if (detail === 'line') described.push(line)
-    else if (wholeTool === undefined) {
-      described.push(line)
-      notes.push(`The schema of ${listed([tool.name])} cannot be shown.`)
-    } else if (wholeTool.bytes <= room) {
+    const wholeTool = detail === 'schema' || detail === tool ? wholeFor(tool) : undefined
+    if (wholeTool !== undefined && wholeTool.bytes <= room) {
       const { description, inputSchema, schemaText, bytes } = wholeTool
       described.push({ ...line, description, inputSchema })
       schemaTexts.set(tool.name, schemaText)
       room -= bytes
+    } else if (detail !== 'schema') described.push(line)
+    else if (wholeTool === undefined) {
+      described.push(line)
+      notes.push(`The schema of ${listed([tool.name])} cannot be shown.`)
     } else if (wholeTool.bytes > mostWholeBytes) {
       described.push(line)
       notes.push(`The schema of ${listed([tool.name])} is too large to show.`)

@@ -189,7 +189,7 @@ interface OwnNames {
 function searchDescription({ call }: OwnNames, groups: Readonly<Record<string, string>>): string {
   const named = Object.entries(groups).map(([group, purpose]) => `\n- ${group}: ${purpose}`)
   const ofGroups = named.length === 0 ? '' : `\nGroups:${named.join('')}`
-  return `Finds tools by what they do. Give names, or detail "schema", to read their args before you call them with ${call}.${ofGroups}`
+  return `Finds tools by what they do. If it shows no args of a tool, give its name in names, or detail "schema", before you call it with ${call}.${ofGroups}`
 }
 
 function isRanker(value: unknown): boolean {

@@ -81,7 +81,7 @@ describe('a server', () => {
     ['no end', 'x'.repeat(1_000_000), `${'x'.repeat(159)}…`],
   ])('with %s in a description gives one line', async (_, description, line) => {
     const executor = createExecutor({ use: [toolSearch(), server('s', { read_it: description })] })
-    const { tools } = await found(executor, { query: 'read it' })
+    const { tools } = await found(executor, { query: 'read it', detail: 'line' })
     expect(tools).toEqual([{ name: 'read_it', group: 's', description: line }])
     expect(tools[0]?.description.isWellFormed()).toBe(true)
   })

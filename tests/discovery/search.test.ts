@@ -35,7 +35,7 @@ async function search(executor: ToolExecutor, args: object, options: object = {}
 
 describe('tool_search', () => {
   it('returns names with a line each, and how many tools there are', async () => {
-    const answer = await search(executorOf(), { query: 'show all bills' })
+    const answer = await search(executorOf(), { query: 'show all bills', detail: 'line' })
     expect(answer.tools[0]).toEqual({
       name: 'list_invoices',
       group: 'billing',
@@ -43,6 +43,38 @@ describe('tool_search', () => {
     })
     expect(answer.of).toBe(6)
     expect(answer.tools.length).toBeLessThanOrEqual(5)
+  })
+
+  it('returns the first tool whole if it fits far better than the second, and a line for each if not', async () => {
+    const wholeOf = async (args: object, options: ToolSearchOptions = {}): Promise<readonly string[]> => {
+      const { tools } = await search(executorOf(options), args)
+      return tools.filter(({ inputSchema }) => inputSchema !== undefined).map(({ name }) => name)
+    }
+    expect(await wholeOf({ query: 'show all bills' })).toEqual(['list_invoices'])
+    expect(await wholeOf({ query: 'show all bills', detail: 'line' })).toEqual([])
+    expect(await wholeOf({ query: 'invoice' })).toEqual([])
+    expect(await wholeOf({ group: 'billing' })).toEqual([])
+    const scored = (...scores: readonly number[]): ToolSearchOptions => ({
+      ranker: { rank: (_query, tools) => scores.map((score, index) => ({ name: tools[index]!.name, score })) },
+    })
+    expect(await wholeOf({ query: 'x' }, scored(1.11, 1))).toEqual(['list_invoices'])
+    expect(await wholeOf({ query: 'x' }, scored(1.09, 1))).toEqual([])
+    expect(await wholeOf({ query: 'x' }, scored(0.1))).toEqual(['list_invoices'])
+    expect(await wholeOf({ query: 'x' }, scored(-1, -2))).toEqual([])
+    expect(await wholeOf({ query: 'x' }, scored(0, 0))).toEqual([])
+  })
+
+  it('returns the first tool by a line if it has more than 4 KiB, and says nothing of it', async () => {
+    const ofLength = (length: number): ToolExecutor => {
+      const inputSchema = { type: 'object', properties: { a: { description: 'x'.repeat(length) } } } as const
+      const copy = tool({ name: 'copy_page', description: 'Copies a page.', inputSchema, handler: () => '' })
+      return createExecutor({ tools: [copy], use: [toolSearch()] })
+    }
+    expect((await search(ofLength(3_900), { query: 'copy' })).tools[0]).toHaveProperty('inputSchema')
+    expect(await search(ofLength(4_096), { query: 'copy' })).toEqual({
+      tools: [{ name: 'copy_page', description: 'Copies a page.' }],
+      of: 1,
+    })
   })
 
   it('returns whole descriptions and schemas if asked for them', async () => {
@@ -298,7 +330,7 @@ describe('the options of toolSearch', () => {
       groups: { billing: 'invoices and payments' },
     })
     const find = executor.tools().find(({ name }) => name === 'find')
-    expect(find?.description).toMatch(/call them with use\.\nGroups:\n- billing: invoices and payments$/)
+    expect(find?.description).toMatch(/call it with use\.\nGroups:\n- billing: invoices and payments$/)
     expect((await executor.execute({ name: 'find', args: { query: 'ping' } })).value).toMatchObject({
       tools: [{ name: 'ping' }],
     })

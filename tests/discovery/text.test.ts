@@ -30,8 +30,14 @@ describe('a model', () => {
   const executor = createExecutor({ tools: tagged('my office', office), use: [toolSearch()] })
 
   it('reads a line for each tool', async () => {
-    expect(await told(executor, { query: 'list mails' })).toBe(
+    expect(await told(executor, { query: 'list mails', detail: 'line' })).toBe(
       'list_mails (group "my office"): Lists mails.\nsend_mail (group "my office"): Sends a mail.',
+    )
+  })
+
+  it('reads all of the first tool if that fits far better', async () => {
+    expect(await told(executor, { query: 'list mails' })).toBe(
+      'list_mails (group "my office"): Lists mails. They come in pages.\n  args: {}\nsend_mail (group "my office"): Sends a mail.',
     )
   })
 

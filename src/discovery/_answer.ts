@@ -68,7 +68,7 @@ export async function searchAnswer(
   // Models fill in what they leave out: an empty text or list asks for nothing.
   const { query = '' } = request
   const names = request.names?.length === 0 ? undefined : request.names
-  const group = request.group === '' ? undefined : request.group
+  const group = request.group?.trim() === '' ? undefined : request.group
   const { detail = names === undefined ? undefined : 'schema' } = request
   const tools = group === undefined ? catalogue.tools : (catalogue.groups.get(group) ?? [])
   const limit = Math.min(request.limit ?? settings.results, settings.most)

@@ -11,7 +11,7 @@ export type Rank = (
   signal: AbortSignal,
 ) => Promise<readonly RankedTool[]>
 
-/** Guards a ranker of the application: another one answers if it throws, takes too long, or returns what is no list. */
+/** Guards a ranker of the application: another one answers if it throws, takes too long, or returns no list, or one that has nothing right. */
 export function guarded(
   ranker: ToolRanker,
   other: ToolRanker,
@@ -62,7 +62,7 @@ async function rankedWithin<Answer>(
   }
 }
 
-/** Returns what a ranker found, without names that it made up, and without what is no number. Both are reported. */
+/** Returns what a ranker found, without names that it made up, and without what is no number. Both are reported, or thrown if nothing is left. */
 function listedTools(
   ranked: unknown,
   tools: readonly ToolDefinition[],
@@ -79,11 +79,11 @@ function listedTools(
     else strangers++
   }
   if (strangers > 0) {
-    report(
-      new InvalidConfigurationError(
-        `The ranker of \`toolSearch\` returned ${strangers} entries that are left out: an entry has a name of the list, once, and a number as \`score\`.`,
-      ),
+    const fault = new InvalidConfigurationError(
+      `Of what the ranker of \`toolSearch\` returned, ${strangers} of ${strangers + own.length} are left out: an entry has a name of the list, once, and a number as \`score\`.`,
     )
+    if (own.length === 0) throw fault
+    report(fault)
   }
   return own
 }

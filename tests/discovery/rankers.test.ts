@@ -68,6 +68,8 @@ describe('a ranker of the application', () => {
       'Error: trap',
     ],
     ['returns nothing as an entry', () => [null], 'TypeError'],
+    ['makes up all names', () => [{ name: 'drop_all', score: 1 }], '1 of 1 are left out'],
+    ['returns the tools as they are', (_query: string, list: object) => list, '3 of 3 are left out'],
     [
       'returns a proxy that throws',
       () =>
@@ -139,7 +141,7 @@ describe('a ranker of the application', () => {
   ])('with %s is reported, and the rest of its list stands', async (_, list) => {
     const { names, faults } = await searchedBy(() => list)
     expect(names).toEqual(['send_mail'])
-    expect(faults).toEqual([expect.stringContaining('1 entries that are left out')])
+    expect(faults).toEqual([expect.stringContaining('1 of 2 are left out')])
   })
 
   it('that changes the list of tools is reported, and changes nothing', async () => {

@@ -35,3 +35,20 @@ it('the order of the journal in memory is that of its records, whichever come la
   order.add(placedAt(5, ''))
   expect([...order.list()]).toEqual([placedAt(5, '')])
 })
+
+it.each([10, 2_000])('gives records their places if they are listed after they came and went: %i at a time', (most) => {
+  const order = new NewestFirst<Placed>()
+  let left: Placed[] = []
+  for (let round = 0; round < 5_000; round++) {
+    const placed = placedAt(Math.floor(round / 30), String(round)) // in the order of their ids if they came at once
+    order.add(placed)
+    left.push(placed)
+    if (left.length > most) order.delete(left.shift()!)
+  }
+  left = left.toSorted((one, other) => newestFirst(other.facts, one.facts))
+  expect([...order.list()]).toEqual(left.toReversed())
+  order.add(placedAt(0, 'late'))
+  expect([...order.list()].at(-1)?.facts.id).toBe('late')
+  for (const placed of left) order.delete(placed)
+  expect([...order.list()]).toHaveLength(1)
+})

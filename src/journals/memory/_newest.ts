@@ -19,8 +19,26 @@ export class NewestFirst<Entry extends Placed> {
   readonly #chunks: Entry[][] = []
   /** How many of the first places of the oldest chunk are empty. To move the rest for each record that goes would be slow. */
   #empty = 0
+  /** Records that no list has needed yet, in the order of their arrival. Most go before one does, and are never compared. */
+  #unplaced: (Entry | undefined)[] = []
+  /** How many of the first of them have gone. */
+  #gone = 0
 
   add(entry: Entry): void {
+    this.#unplaced.push(entry)
+  }
+
+  /** Gives each record its place. */
+  #placeAll(): void {
+    if (this.#gone === this.#unplaced.length) return
+    const entries = this.#unplaced
+    const first = this.#gone
+    this.#unplaced = []
+    this.#gone = 0
+    for (let index = first; index < entries.length; index++) this.#place(entries[index]!)
+  }
+
+  #place(entry: Entry): void {
     const last = this.#chunks.at(-1)
     const isNewest = last === undefined || newestFirst(entry.facts, last.at(-1)!.facts) < 0
     if (!isNewest) this.#insert(entry)
@@ -56,6 +74,8 @@ export class NewestFirst<Entry extends Placed> {
       this.#empty = 0
       return
     }
+    if (this.#chunks.length === 0 && this.#unplaced[this.#gone] === entry) return this.#forgetFirst()
+    this.#placeAll()
     this.#tidy()
     const index = this.#chunkOf(entry.facts)
     const chunk = this.#chunks[index] ?? []
@@ -65,8 +85,16 @@ export class NewestFirst<Entry extends Placed> {
     if (chunk.length === 0) this.#chunks.splice(index, 1)
   }
 
+  #forgetFirst(): void {
+    this.#unplaced[this.#gone++] = undefined
+    if (this.#gone < largest || this.#gone * 2 < this.#unplaced.length) return
+    this.#unplaced.splice(0, this.#gone)
+    this.#gone = 0
+  }
+
   /** Yields the newest first. @param from Leaves out what is newer than this place. */
   *list(from?: Place): Generator<Entry, void, undefined> {
+    this.#placeAll()
     this.#tidy()
     const first = from === undefined ? this.#chunks.length - 1 : this.#chunkOf(from)
     for (let index = first; index >= 0; index--) {

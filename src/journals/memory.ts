@@ -21,6 +21,7 @@ import {
   type StoredRecord,
 } from './memory/_kept.ts'
 import { MemoryEffects } from './memory/_effects.ts'
+import { Entries } from './memory/_entries.ts'
 import { ArrivalOrder } from './memory/_order.ts'
 import { NewestFirst } from './memory/_newest.ts'
 import { leftOut, QueuedCalls } from './memory/_queued.ts'
@@ -65,9 +66,9 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     maximumBytes: numberFrom(0),
   })
   const { settled: mostSettled = 10_000, waiting: mostWaiting = 50_000, maximumBytes = 67_108_864 } = options
-  const entries = new Map<string, MemoryEntry>()
+  const entries = new Entries<MemoryEntry>()
   const newest = new NewestFirst<MemoryEntry>()
-  const order = new ArrivalOrder() // settled records, oldest first
+  const order = new ArrivalOrder<MemoryEntry>() // settled records, oldest first
   const waiting = new WaitingCalls()
   const queued = new QueuedCalls()
   const sessionOrder = new MemoryOrder()
@@ -79,9 +80,8 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
   let bytes = 0
 
   function claim(facts: StoredRecord, owner: string): Fence | null {
-    if (entries.has(facts.id)) return null
     const entry = new MemoryEntry(facts, owner)
-    entries.set(facts.id, entry)
+    if (!entries.add(entry, owner)) return null
     newest.add(entry)
     put(entry, facts)
     return { owner, number: 0 }
@@ -114,10 +114,10 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     else if (before === 'waiting') waiting.delete(id)
     if (standing !== before) {
       if (standing === 'settled') {
-        order.add(id, weight)
+        order.add(entry, weight)
         if (cancelled.size > 0) cancelled.delete(id)
-      } else if (before === 'settled') order.remove(id)
-    } else if (standing === 'settled') order.weigh(id, weight)
+      } else if (before === 'settled') order.remove(entry)
+    } else if (standing === 'settled') order.weigh(entry, weight)
     if (watches.size > 0 && (standing !== 'running' || before === 'waiting')) {
       queueMicrotask(() => watches.tell(id, facts.session, facts.queue === undefined ? standing : 'queued'))
     }
@@ -142,18 +142,16 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     }
   }
 
-  function forget(id: string): MemoryEntry | undefined {
-    const entry = entries.get(id)
-    if (entry === undefined) return undefined
-    entries.delete(id)
+  function forget(entry: MemoryEntry): void {
+    entries.delete(entry)
     newest.delete(entry)
-    effects.forget(id)
-    return entry
+    if (effects.size > 0) effects.forget(entry.facts.id)
   }
 
   function remove(id: string): MemoryEntry | undefined {
-    const entry = forget(id)
+    const entry = entries.get(id)
     if (entry === undefined) return undefined
+    forget(entry)
     if (entry.standing === 'waiting') waiting.delete(id)
     queued.delete(id)
     sessionOrder.leave(id)
@@ -257,7 +255,12 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
       return found
     },
 
-    free: async (ids) => ids.filter((id) => entries.has(id) && isFree(entries.get(id)!)),
+    async free(ids) {
+      return ids.filter((id) => {
+        const entry = entries.get(id)
+        return entry !== undefined && isFree(entry)
+      })
+    },
 
     depth: async (queue, atMost) => Math.min(atMost, queued.count(queue)),
 
@@ -283,12 +286,12 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     },
 
     async delete({ settledBefore, limit }) {
-      const found: StoredRecord[] = []
-      for (const { facts } of entries.values()) if ((facts.settledAt ?? Infinity) < settledBefore) found.push(facts)
-      const oldest = found.toSorted((a, b) => (a.settledAt ?? 0) - (b.settledAt ?? 0)).slice(0, limit)
-      order.removeAll(new Set(oldest.map(({ id }) => id)))
-      for (const { id } of oldest) remove(id)
-      return oldest.map(deletedOf)
+      const found: MemoryEntry[] = []
+      for (const entry of entries.values()) if ((entry.facts.settledAt ?? Infinity) < settledBefore) found.push(entry)
+      const oldest = found.toSorted((a, b) => a.facts.settledAt! - b.facts.settledAt!).slice(0, limit)
+      order.removeAll(new Set(oldest))
+      for (const { facts } of oldest) remove(facts.id)
+      return oldest.map(({ facts }) => deletedOf(facts))
     },
   }
   const own: Journal = {

@@ -15,9 +15,13 @@ export class MemoryEffects {
     return id
   }
 
+  /** How many invocations are noted. */
+  get size(): number {
+    return this.#effects.size
+  }
+
   /** Forgets what an invocation does. */
   forget(id: string): void {
-    if (this.#effects.size === 0) return
     for (const effect of this.#effects.get(id) ?? []) this.#ids.delete(effect)
     this.#effects.delete(id)
   }

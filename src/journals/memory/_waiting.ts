@@ -66,7 +66,10 @@ export class WaitingCalls {
   }
 
   /** Yields what a map has of the calls that wait, of one session or of all. */
-  *list<Entry>(session: string | undefined, entries: ReadonlyMap<string, Entry>): Generator<Entry, void, undefined> {
+  *list<Entry>(
+    session: string | undefined,
+    entries: { get(id: string): Entry | undefined },
+  ): Generator<Entry, void, undefined> {
     const calls = session === undefined ? this.#calls.values() : (this.#lines.get(session)?.calls ?? [])
     for (const { id, hasLeft } of calls) {
       const entry = hasLeft ? undefined : entries.get(id)

@@ -28,7 +28,7 @@ export class ArrivalOrder<Entry> {
     const entry = this.#entries[this.#first]
     this.#entries[this.#first++] = undefined // it would stay in memory until the places are tidied
     if (entry !== undefined) forget(entry)
-    if (this.#first > 1_000 && this.#first * 2 > this.#entries.length) this.#keep(() => true)
+    if (this.#first > 1_000 && this.#first * 2 > this.#entries.length) this.#tidy()
     return weight
   }
 
@@ -41,6 +41,12 @@ export class ArrivalOrder<Entry> {
     if (index < 0) return
     this.#entries.splice(index, 1)
     this.#weights.splice(index, 1)
+  }
+
+  #tidy(): void {
+    this.#entries = this.#entries.slice(this.#first)
+    this.#weights = this.#weights.slice(this.#first)
+    this.#first = 0
   }
 
   #keep(isKept: (entry: Entry) => boolean): void {

@@ -1,4 +1,4 @@
-interface Identified {
+interface Recorded {
   readonly facts: { readonly id: string }
 }
 
@@ -25,14 +25,14 @@ const largestNumber = 2 ** 30
  * The entries of a journal by their ids. A map of as many texts is slow: each search reads the texts of other ids, which have
  * rested for long. Those that an executor made are found by their number.
  */
-export class Entries<Entry extends Identified> {
+export class Entries<Entry extends Recorded> {
   readonly #sequences: Sequence<Entry>[] = []
   readonly #others = new Map<string, Entry>()
 
   get(id: string): Entry | undefined {
     for (const { prefix, base, places } of this.#sequences) {
       if (!id.startsWith(prefix)) continue
-      const place = numberIn(id, prefix.length) - base
+      const place = callNumberOf(id, prefix.length) - base
       const entry = place >= 0 && place < places.length ? places[place] : undefined
       if (entry !== undefined) return entry
     }
@@ -43,7 +43,7 @@ export class Entries<Entry extends Identified> {
   add(entry: Entry, owner: string): boolean {
     const { id } = entry.facts
     const sequence = this.#sequenceOf(id, owner)
-    const place = sequence === undefined ? -1 : numberIn(id, sequence.prefix.length) - sequence.base
+    const place = sequence === undefined ? -1 : callNumberOf(id, sequence.prefix.length) - sequence.base
     if (sequence === undefined || place < 0 || place > sequence.places.length + largestGap) {
       if (this.get(id) !== undefined) return false
       this.#others.set(id, entry)
@@ -62,7 +62,7 @@ export class Entries<Entry extends Identified> {
     for (const sequence of this.#sequences) if (sequence.places[sequence.empty] === entry) return this.#shift(sequence)
     const { id } = entry.facts
     for (const { prefix, base, places } of this.#sequences) {
-      const place = id.startsWith(prefix) ? numberIn(id, prefix.length) - base : -1
+      const place = id.startsWith(prefix) ? callNumberOf(id, prefix.length) - base : -1
       if (places[place] !== entry) continue
       places[place] = undefined
       return
@@ -81,7 +81,7 @@ export class Entries<Entry extends Identified> {
       if (sequence.owner === owner) return id.startsWith(sequence.prefix) ? sequence : undefined
     }
     const prefix = `${owner}-`
-    return id.startsWith(prefix) ? this.#begin(owner, prefix, numberIn(id, prefix.length)) : undefined
+    return id.startsWith(prefix) ? this.#begin(owner, prefix, callNumberOf(id, prefix.length)) : undefined
   }
 
   #begin(owner: string, prefix: string, base: number): Sequence<Entry> | undefined {
@@ -107,7 +107,7 @@ export class Entries<Entry extends Identified> {
 }
 
 /** Returns the number that a text ends with, from a place on, or -1 if it is not written as a number is. */
-function numberIn(text: string, from: number): number {
+function callNumberOf(text: string, from: number): number {
   let number = 0
   for (let index = from; index < text.length; index++) {
     const digit = text.charCodeAt(index) - 48

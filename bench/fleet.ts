@@ -1,6 +1,7 @@
 // What it costs that a call runs on a worker: statements a call, throughput, a round trip, and a pass of recovery. Caller and worker
-// share a process, a Postgres and, if a queue is named, a Redis.
+// share a process, a Postgres and, if a queue is named, a Redis. Each variant has tables of its own. No server waits for its disk.
 import { Queue, Worker as BullWorker } from 'bullmq'
+import { Redis } from 'ioredis'
 import pg from 'pg'
 import { createExecutor, memoryStore, tool, type Extension, type ToolExecutor } from 'toolwright'
 import type { ToolCallRecord } from 'toolwright/extension'
@@ -10,10 +11,13 @@ import { createWorker } from 'toolwright/distributed/worker'
 import { postgresJournal } from 'toolwright/journals/postgres'
 import { startPostgres } from '../tests/servers/postgres.ts'
 import { startRedis } from '../tests/servers/redis.ts'
-import { printTable, rowsOf } from './_results.ts'
+import { timeOfProcesses } from './_process-times.ts'
+import { isQuick, printTable, quantile, rowsOf } from './_results.ts'
 
-const rounds = Number(process.env['BENCH_ROUNDS'] ?? 7)
-const [calls, sideBySide, few] = [500, 64, 50]
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? (isQuick ? 3 : 11))
+/** How many calls a slice of a round has, and how many slices of each variant there are in it. */
+const [calls, slices] = [500, 4]
+const [sideBySide, few] = [64, 50]
 const [postgres, redis] = [await startPostgres(), await startRedis()]
 if (typeof postgres === 'string') throw new Error(postgres)
 if (typeof redis === 'string') throw new Error(redis)
@@ -31,10 +35,26 @@ const pool = new pg.Pool({
   max: 10,
   Client: CountingClient,
 })
-const schema = `fleet_${process.pid}`
-await pool.query(`CREATE SCHEMA ${schema}`)
+// Postgres was started without `fsync`: Redis is not to wait for its disk either.
+if (!process.env['REDIS_URL']) {
+  const administrator = new Redis(new URL(redis.url).pathname)
+  await administrator.config('SET', 'appendfsync', 'everysec')
+  administrator.disconnect()
+}
 const store = memoryStore()
-const journal = (): Extension & { readonly journal: { claim(record: ToolCallRecord, owner: string): unknown } } =>
+const schemas: string[] = []
+
+/** Makes a schema, in which the journals of one variant share their tables. */
+async function schemaOf(name: string): Promise<string> {
+  const schema = `fleet_${process.pid}_${name}`
+  await pool.query(`CREATE SCHEMA ${schema}`)
+  schemas.push(schema)
+  return schema
+}
+
+const journal = (
+  schema: string,
+): Extension & { readonly journal: { claim(record: ToolCallRecord, owner: string): unknown } } =>
   postgresJournal(pool, { schema })
 const inputSchema = { type: 'object', properties: { text: { type: 'string' } } } as const
 const tools = [
@@ -43,8 +63,12 @@ const tools = [
 
 /** A caller and a worker, with what ends them. */
 async function fleetOver(queue: string, dispatcher?: Dispatcher): Promise<[ToolExecutor, () => Promise<void>]> {
-  const caller = createExecutor({ tools, use: [journal(), { store }, fleet({ dispatcher, queueOf: () => queue })] })
-  const executor = createExecutor({ tools, use: [journal(), { store }] })
+  const schema = await schemaOf(queue)
+  const caller = createExecutor({
+    tools,
+    use: [journal(schema), { store }, fleet({ dispatcher, queueOf: () => queue })],
+  })
+  const executor = createExecutor({ tools, use: [journal(schema), { store }] })
   const worker = createWorker({ executor, dispatcher, queues: { [queue]: sideBySide } })
   worker.on('error', (error) => process.stderr.write(`${String(error)}\n`))
   await worker.ready
@@ -56,7 +80,7 @@ async function fleetOver(queue: string, dispatcher?: Dispatcher): Promise<[ToolE
   return [caller, end]
 }
 
-const local = createExecutor({ tools, use: [journal(), { store }] })
+const local = createExecutor({ tools, use: [journal(await schemaOf('local')), { store }] })
 const [carried, endCarried] = await fleetOver('carried', bullmq({ connection: redis.url, prefix: 'bench' }))
 const [pulled, endPulled] = await fleetOver('pulled')
 
@@ -90,40 +114,83 @@ async function send(executor: ToolExecutor): Promise<void> {
   if (status !== 'ok') throw new Error(`It ended with ${status}.`, { cause: error })
 }
 
-/** Runs many calls, some at a time, and returns the nanoseconds that each took of the whole. */
-async function timeOf(run: () => Promise<unknown>, total: number, atOnce: number): Promise<number> {
+/** Runs many calls, some at a time. */
+async function runMany(run: () => Promise<unknown>, total: number, atOnce: number): Promise<void> {
   let left = total
   const lane = async (): Promise<void> => {
     while (left-- > 0) await run()
   }
-  const start = performance.now()
   await Promise.all(Array.from({ length: atOnce }, lane))
-  return ((performance.now() - start) * 1e6) / total
+}
+
+/** What some work took: nanoseconds of the wall's clock and of the processors, and statements. */
+interface Cost {
+  wall: number
+  processor: number
+  statements: number
+}
+
+async function costOf(work: () => Promise<unknown>): Promise<Cost> {
+  const before = timeOfProcesses()
+  statements = 0
+  const start = performance.now()
+  await work()
+  const wall = (performance.now() - start) * 1e6
+  return { wall, processor: timeOfProcesses() - before, statements }
 }
 
 const titles = {
   together: `a call in a journal in Postgres, ${sideBySide} at a time`,
+  processor: 'the same: time of the processors for caller, worker, Postgres and Redis',
   alone: 'the same, one after the other',
   recover: 'recover({ rerun: true }) with 10,000 calls that wait for workers',
 }
+const [inProcess = '', ...onWorkers] = Object.keys(variants)
 const samples: Record<string, Record<string, number[]>> = {}
-for (const run of Object.values(variants)) await timeOf(run, calls, sideBySide)
+const statementsOf: Record<string, number> = {}
+
+function keep(title: string, name: string, figure: number): void {
+  ;((samples[title] ??= {})[name] ??= []).push(figure)
+}
+
+for (const run of Object.values(variants)) await runMany(run, 4 * calls, sideBySide)
 for (let round = 0; round < rounds; round++) {
-  const order = Object.entries(variants)
-  for (const [name, run] of round % 2 === 0 ? order : order.toReversed()) {
-    const [together, alone] = [
-      ((samples[titles.together] ??= {})[name] ??= []),
-      ((samples[titles.alone] ??= {})[name] ??= []),
-    ]
-    statements = 0
-    together.push(await timeOf(run, calls, sideBySide))
-    if (round === 0) process.stdout.write(`${name}: ${(statements / calls).toFixed(2)} statements a call\n`)
-    alone.push(await timeOf(run, few, 1))
+  // In short slices, there and back, so that what slows the machine for a while slows all variants alike.
+  const sums = new Map(Object.keys(variants).map((name) => [name, { wall: 0, processor: 0, statements: 0 }]))
+  for (let slice = 0; slice < slices; slice++) {
+    const order = Object.entries(variants)
+    for (const [name, run] of slice % 2 === 0 ? order : order.toReversed()) {
+      const cost = await costOf(() => runMany(run, calls, sideBySide))
+      const sum = sums.get(name)!
+      for (const part of ['wall', 'processor', 'statements'] as const) sum[part] += cost[part]
+    }
+  }
+  const total = slices * calls
+  for (const [name, sum] of sums) {
+    keep(titles.together, name, sum.wall / total)
+    keep(titles.processor, name, sum.processor / total)
+    statementsOf[name] = (statementsOf[name] ?? 0) + sum.statements / total / rounds
+  }
+  for (const [name, run] of Object.entries(variants)) {
+    keep(titles.alone, name, (await costOf(() => runMany(run, few, 1))).wall / few)
   }
 }
 await Promise.all([endCarried(), endPulled(), local.close(), raw.close(), queue.close()])
+for (const [name, count] of Object.entries(statementsOf))
+  process.stdout.write(`${name}: ${count.toFixed(2)} statements a call\n`)
+for (const name of onWorkers) {
+  // Of each round, whose slices lay side by side.
+  const throughput = (samples[titles.together]?.[inProcess] ?? []).map(
+    (taken, round) => taken / (samples[titles.together]?.[name]?.[round] ?? NaN),
+  )
+  const [median, p10, p90] = [0.5, 0.1, 0.9].map((share) => quantile(throughput, share).toFixed(2))
+  process.stdout.write(`${name}: ${median} of the throughput in this process (${p10} … ${p90} by rounds)\n`)
+}
+process.stdout.write('\n')
 
-const many = journal()
+await Promise.all([endCarried(), endPulled(), local.close(), raw.close(), queue.close()])
+
+const many = journal(await schemaOf('recover'))
 const now = Date.now()
 for (let start = 0; start < 10_000; start += 200) {
   await Promise.all(
@@ -134,7 +201,7 @@ const sweeper = createExecutor({ tools, use: [many, { store }] })
 await sweeper.calls.recover({ rerun: true, attempts: 3 })
 const passes: number[] = []
 for (let round = 0; round < 21; round++) {
-  passes.push(await timeOf(() => sweeper.calls.recover({ rerun: true, attempts: 3 }), 1, 1))
+  passes.push((await costOf(() => sweeper.calls.recover({ rerun: true, attempts: 3 }))).wall)
 }
 samples[titles.recover] = { Postgres: passes }
 await sweeper.close()
@@ -166,6 +233,6 @@ function queued(id: string): ToolCallRecord {
 }
 
 for (const [title, byName] of Object.entries(samples)) printTable(rowsOf(title, byName))
-await pool.query(`DROP SCHEMA ${schema} CASCADE`)
+for (const schema of schemas) await pool.query(`DROP SCHEMA ${schema} CASCADE`)
 await pool.end()
 await Promise.all([postgres.stop(), redis.stop()])

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { withAny } from '#clock'
 import type { Extension, ToolDefinition, ToolResult, ToolValues } from '../index.ts'
 import {
   InvalidConfigurationError,
@@ -30,6 +29,7 @@ import { publish } from '../kernel/call/emit.ts'
 import { failed, failure } from '../kernel/outcome/result.ts'
 import { queueOf } from '../records/queued.ts'
 import { isSettled } from '../records/record.ts'
+import { withAny } from './_any-signal.ts'
 import { lastEventsOf } from './_last-events.ts'
 import type { ElsewhereContext } from '../kernel/executor-context.ts'
 

@@ -211,8 +211,12 @@ function isFields(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Reads with the package's parser, since V8 can return a wrong key if it has an escape. `JSON.parse` reads what is too lax. */
+/** Finds each key of JSON that has an escape, and some other strings with one: a key follows a brace or a comma. */
+const escapedKey = /[{,]\s*"[^"\\]*\\/
+
+/** Reads keys with escapes by the package's parser, since V8 can return a wrong one. `JSON.parse` reads what is too lax. */
 function parseRecordText(text: string): unknown {
+  if (!escapedKey.test(text)) return JSON.parse(text) as unknown
   try {
     return parseJson(text, { limit: Infinity, depth: 1_000 })
   } catch {

@@ -10,14 +10,6 @@ export function unref(timer: unknown): void {
   ;(timer as { unref?: () => void }).unref?.()
 }
 
-/** Does work with a signal that aborts when one of these does. */
-export function withAny<Value>(
-  signals: readonly (AbortSignal | undefined)[],
-  work: (signal: AbortSignal) => Promise<Value>,
-): Promise<Value> {
-  return work(AbortSignal.any(signals.filter((signal) => signal !== undefined)))
-}
-
 /** How long to keep what may be needed again soon, in milliseconds. */
 export const keptFor: number = 30_000
 

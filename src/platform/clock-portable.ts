@@ -5,20 +5,6 @@ export function unref(timer: unknown): void {
   ;(timer as { unref?: () => void }).unref?.()
 }
 
-/** Does work with a signal that aborts when one of these does. Some platforms have no `AbortSignal.any`. */
-export function withAny<Value>(
-  signals: readonly (AbortSignal | undefined)[],
-  work: (signal: AbortSignal) => Promise<Value>,
-): Promise<Value> {
-  const either = new AbortController()
-  for (const signal of signals) {
-    const abort = (): void => either.abort(signal?.reason)
-    if (signal?.aborted) abort()
-    else signal?.addEventListener('abort', abort, either) // until it aborts
-  }
-  return work(either.signal).finally(() => either.abort())
-}
-
 /** How long to keep what may be needed again soon, in milliseconds: no timer would end it. */
 export const keptFor: number = 0
 

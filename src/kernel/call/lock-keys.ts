@@ -2,7 +2,7 @@ import { ToolDownstreamError } from '../errors.ts'
 
 /** A conflict as the locks know it. */
 export interface LockKey {
-  /** The scope and the segments: unequal for different things. */
+  /** The segments, after a `/` and the session if that is the scope: unequal for different things. */
   readonly path: string
   readonly isWrite: boolean
   /** The key as the tool gave it. */
@@ -17,13 +17,15 @@ export function lockKeysOf(conflicts: unknown, toolName: string, session: string
   if (!Array.isArray(conflicts) || conflicts.length > mostConflicts) {
     throw wrongConflicts(toolName, `no array of at most ${mostConflicts} conflicts`)
   }
+  // An array to which elements are added keeps room for more of them, and most calls have one key.
+  if (conflicts.length === 1) return [lockKeyOf(conflicts[0], toolName, session)]
   const keys: LockKey[] = []
   for (let index = 0; index < conflicts.length; index++) keys.push(lockKeyOf(conflicts[index], toolName, session))
   return keys
 }
 
 function lockKeyOf(conflict: unknown, toolName: string, session: string): LockKey {
-  if (typeof conflict === 'string') return { path: `/${segmentsOf(conflict, toolName)}`, isWrite: true, name: conflict }
+  if (typeof conflict === 'string') return { path: segmentsOf(conflict, toolName), isWrite: true, name: conflict }
   const members: { readonly key?: unknown; readonly mode?: unknown; readonly scope?: unknown } = conflict ?? {}
   const { key, mode = 'write', scope = 'executor' } = members
   const segments = segmentsOf(key, toolName)
@@ -31,7 +33,7 @@ function lockKeyOf(conflict: unknown, toolName: string, session: string): LockKe
   if (scope !== 'session' && scope !== 'executor') {
     throw wrongConflicts(toolName, 'another scope than `session` or `executor`')
   }
-  const path = scope === 'executor' ? `/${segments}` : `${JSON.stringify(session)}/${segments}`
+  const path = scope === 'executor' ? segments : `/${JSON.stringify(session)}/${segments}`
   return { path, isWrite: mode === 'write', name: key as string }
 }
 
@@ -40,7 +42,7 @@ function segmentsOf(key: unknown, toolName: string): string {
   if (typeof key !== 'string' || key.length > longestLockKey) {
     throw wrongConflicts(toolName, `a key that is no text of at most ${longestLockKey} characters`)
   }
-  const hasEmpty = key.startsWith('/') || key.endsWith('/') || key.includes('//')
+  const hasEmpty = key.includes('/') && (key.startsWith('/') || key.endsWith('/') || key.includes('//'))
   const segments = hasEmpty ? withoutEmpty(key) : key
   if (segments === '') throw wrongConflicts(toolName, 'a key without a segment')
   return segments

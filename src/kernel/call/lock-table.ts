@@ -17,7 +17,7 @@ export interface LockedCall {
   readonly parent?: LockedCall | undefined
 }
 
-// How a claim uses a node: it reads or writes everything below it, or reads or writes something below it.
+// How a claim uses a node: it reads or writes something below it, or everything. The mode to write is that to read plus one.
 const [intendsToRead, intendsToWrite, readsAll, writesAll] = [0, 1, 2, 3] as const
 /** The modes that a mode cannot stand beside. */
 const opposed: readonly (readonly number[])[] = [
@@ -26,10 +26,9 @@ const opposed: readonly (readonly number[])[] = [
   [intendsToWrite, writesAll],
   [intendsToRead, intendsToWrite, readsAll, writesAll],
 ]
-const amongHeld = 0
-const amongWaiting = 4
+const [amongHeld, amongWaiting] = [0, 4] as const
 
-/** How many empty nodes are kept for the next claims of the same things. */
+/** How many empty nodes may be kept for the next claims of the same things. */
 const mostEmpty = 1_000
 
 /** A call's claim of all that it touches: it holds all of it, or waits and holds nothing. */
@@ -40,7 +39,8 @@ export class Claim {
   readonly place: number
   /** Whether the call counts among those of its session. */
   readonly isInSession: boolean
-  entries: ClaimEntry[] = []
+  /** The first of its entries: that of its session, then those of its keys, each from the shortest prefix on. */
+  entries: ClaimEntry | undefined = undefined
   isHolding = false
   /** Whether its entries are in the lists of their nodes. */
   isListed = false
@@ -75,6 +75,8 @@ export class ClaimEntry {
   readonly key: LockKey | undefined
   before: ClaimEntry | undefined = undefined
   after: ClaimEntry | undefined = undefined
+  /** The next entry of the claim. */
+  next: ClaimEntry | undefined = undefined
 
   constructor(claim: Claim, node: LockNode, mode: number, key: LockKey | undefined) {
     this.claim = claim
@@ -99,34 +101,58 @@ class LockNode {
 
 /** What is claimed, as trees of keys with intentions on every prefix, and as sessions. */
 export class LockTable {
-  readonly #keys = new Map<string, LockNode>()
+  #keys = new Map<string, LockNode>()
   readonly #sessions = new Map<string, LockNode>()
+  #mostKeys = mostEmpty
+  /** How many claims hold or wait. */
+  #count = 0
+  /** The claim that holds while there is no other. Nothing is looked up for it before another comes. */
+  #only: Claim | undefined
 
   /** Whether claims of a session itself count, since one of its calls runs alone. */
   counts(session: string): boolean {
     return this.#sessions.size > 0 && this.#sessions.has(session)
   }
 
-  /** Adds its session to a claim. */
+  /** Lets a claim hold its keys, if no other holds or waits. Returns whether it does. */
+  holdOnly(claim: Claim): boolean {
+    if (this.#count > 0) return false
+    this.#count++
+    this.#only = claim
+    claim.isHolding = true
+    return true
+  }
+
+  /** Adds its session to a claim that has its keys. */
   addSession(claim: Claim, isAlone: boolean): void {
     const { session } = claim.call
     const node = this.#sessions.get(session) ?? new LockNode(session)
     this.#sessions.set(session, node)
     const entry = new ClaimEntry(claim, node, isAlone ? writesAll : readsAll, undefined)
-    claim.entries.push(entry)
+    entry.next = claim.entries
+    claim.entries = entry
     if (claim.isListed) link(entry, claim.isHolding ? amongHeld : amongWaiting)
   }
 
-  /** Adds its keys to a claim that is not listed yet. */
+  /** Adds its keys to a claim that is not listed yet. The only claim so far takes its place in the lists first. */
   addKeys(claim: Claim): void {
+    const only = this.#only
+    if (only !== undefined) {
+      this.remove(only)
+      this.addKeys(only)
+      this.hold(only)
+    }
+    let last: ClaimEntry | undefined
     for (const key of claim.keys) {
       const { path, isWrite } = key
-      for (let end = path.indexOf('/', 1); end >= 0; end = path.indexOf('/', end + 1)) {
-        claim.entries.push(
-          new ClaimEntry(claim, this.#nodeOf(path.slice(0, end)), isWrite ? intendsToWrite : intendsToRead, key),
-        )
+      for (let end = 0; end >= 0;) {
+        end = path.indexOf('/', end + 1)
+        const node = this.#nodeOf(end < 0 ? path : path.slice(0, end))
+        const entry = new ClaimEntry(claim, node, (end < 0 ? readsAll : intendsToRead) + Number(isWrite), key)
+        if (last === undefined) claim.entries = entry
+        else last.next = entry
+        last = entry
       }
-      claim.entries.push(new ClaimEntry(claim, this.#nodeOf(path), isWrite ? writesAll : readsAll, key))
     }
   }
 
@@ -141,7 +167,7 @@ export class LockTable {
   /** Returns what a claim has to wait for: one that holds, or one that came before and waits too. */
   blockerOf(claim: Claim): ClaimEntry | undefined {
     if (claim.call.parent !== undefined) return blockerWithin(claim)
-    for (const entry of claim.entries) {
+    for (let entry = claim.entries; entry !== undefined; entry = entry.next) {
       const { first, last } = entry.node
       for (const mode of opposed[entry.mode]!) {
         const isOwnList = mode === entry.mode && claim.isListed
@@ -158,23 +184,29 @@ export class LockTable {
   wait(claim: Claim): void {
     linkAll(claim, amongWaiting)
     claim.isListed = true
+    this.#count++
   }
 
   /** Lists a claim among those that hold. */
   hold(claim: Claim): void {
-    if (claim.isListed) for (const entry of claim.entries) unlink(entry, amongWaiting)
+    if (claim.isListed) unlinkAll(claim, amongWaiting)
+    else this.#count++
     linkAll(claim, amongHeld)
     claim.isListed = true
     claim.isHolding = true
   }
 
   remove(claim: Claim): void {
-    for (const entry of claim.entries) {
-      const { node } = entry
-      unlink(entry, claim.isHolding ? amongHeld : amongWaiting)
-      if (entry.key === undefined) this.#forgetSession(node)
-      else if (node.size === 0 && this.#keys.size > mostEmpty) this.#keys.delete(node.path)
+    this.#count--
+    this.#only = undefined
+    unlinkAll(claim, claim.isHolding ? amongHeld : amongWaiting)
+    for (let entry = claim.entries; entry !== undefined; entry = entry.next) {
+      if (entry.key === undefined) this.#forgetSession(entry.node)
     }
+    if (this.#keys.size <= this.#mostKeys) return
+    // All at once: what is deleted from a map and added again, as a prefix would be each time, slows the map down.
+    this.#keys = new Map([...this.#keys].filter(([, { size }]) => size > 0))
+    this.#mostKeys = Math.max(mostEmpty, 2 * this.#keys.size)
   }
 
   /** Stops to count a session if no call claims all of it any more: its other calls pay nothing then. */
@@ -182,10 +214,7 @@ export class LockTable {
     if (first[writesAll + amongHeld] !== undefined || first[writesAll + amongWaiting] !== undefined) return
     this.#sessions.delete(path)
     for (const list of [readsAll + amongHeld, readsAll + amongWaiting]) {
-      for (let entry = first[list]; entry !== undefined; entry = entry.after) {
-        const { claim } = entry
-        claim.entries = claim.entries.filter(({ key }) => key !== undefined)
-      }
+      for (let entry = first[list]; entry !== undefined; entry = entry.after) entry.claim.entries = entry.next
     }
   }
 }
@@ -196,7 +225,8 @@ export class LockTable {
  */
 function blockerWithin(claim: Claim): ClaimEntry | undefined {
   const { call, place } = claim
-  for (const { node, mode } of claim.entries) {
+  for (let own = claim.entries; own !== undefined; own = own.next) {
+    const { node, mode } = own
     for (const against of opposed[mode]!) {
       for (let entry = node.first[against + amongHeld]; entry !== undefined; entry = entry.after) {
         if (entry.claim !== claim && !isWithin(call, entry.claim.call)) return entry
@@ -225,14 +255,16 @@ function earliest(
 }
 
 /** Puts the entries of a claim into the lists of their nodes, and leaves out those that the claim has there already. */
-function linkAll(claim: Claim, kind: number): void {
-  const { entries } = claim
-  for (let index = 0; index < entries.length; index++) {
-    if (link(entries[index]!, kind)) continue
-    const later = entries.slice(index + 1).filter((entry) => link(entry, kind))
-    claim.entries = [...entries.slice(0, index), ...later]
-    return
+function linkAll({ entries }: Claim, kind: number): void {
+  let last = entries
+  for (let entry = entries; entry !== undefined; entry = entry.next) {
+    if (link(entry, kind)) last = entry
+    else last!.next = entry.next
   }
+}
+
+function unlinkAll({ entries }: Claim, kind: number): void {
+  for (let entry = entries; entry !== undefined; entry = entry.next) unlink(entry, kind)
 }
 
 /**

@@ -50,10 +50,16 @@ export class Locks {
       call.isRunning = isInSession
       return undefined
     }
-    const claim = (call.claim = new Claim(call, keys, this.#count++, isInSession))
+    const claim = new Claim(call, keys, this.#count++, isInSession)
+    if (!counts && this.#table.holdOnly(claim)) {
+      call.claim = claim
+      call.isRunning = isInSession
+      return undefined
+    }
+    this.#table.addKeys(claim)
     if (isAlone && counts) this.#countSession(call.session)
     if (counts) this.#table.addSession(claim, isAlone)
-    this.#table.addKeys(claim)
+    call.claim = claim
     const blocker = this.#table.blockerOf(claim)
     if (blocker === undefined) {
       this.#hold(claim)

@@ -4,34 +4,42 @@ import type { Confirmed } from '../extension.ts'
 /** A call that runs, and the equal calls that wait for its result. */
 export class Flight {
   readonly leader: Confirmed
-  readonly #waiting = new Set<(result: ToolResult | undefined) => void>()
+  readonly #key: string
+  readonly #flights: Map<string, Flight>
+  /** Made by the first that waits. */
+  #waiting: Set<(result: ToolResult | undefined) => void> | undefined
 
-  constructor(leader: Confirmed) {
+  /** @param flights The flights of the same tool, which it is among until it ends. */
+  constructor(leader: Confirmed, key: string, flights: Map<string, Flight>) {
     this.leader = leader
+    this.#key = key
+    this.#flights = flights.set(key, this)
   }
 
   /** Waits for the result. Gives nothing if the call gives up before, or the leader has none. */
   join({ signal }: { readonly signal: AbortSignal }): Promise<ToolResult | undefined> {
     const unshare = this.leader.deadline.share()
+    const waiting = (this.#waiting ??= new Set())
     return new Promise((resolve) => {
       const leave = (result: ToolResult | undefined): void => {
         signal.removeEventListener('abort', giveUp)
         resolve(result)
       }
       const giveUp = (): void => {
-        this.#waiting.delete(leave)
+        waiting.delete(leave)
         leave(undefined)
         unshare()
       }
-      this.#waiting.add(leave)
+      waiting.add(leave)
       signal.addEventListener('abort', giveUp, { once: true })
     })
   }
 
-  /** Gives the result to all that wait for it. */
-  land(result: ToolResult | undefined): void {
-    for (const leave of this.#waiting) leave(result)
-    this.#waiting.clear()
+  /** Ends the flight, and gives the result to all that wait for it. */
+  leave(result: ToolResult | undefined): void {
+    if (this.#flights.get(this.#key) === this) this.#flights.delete(this.#key)
+    for (const leave of this.#waiting ?? []) leave(result)
+    this.#waiting?.clear()
   }
 }
 
@@ -46,16 +54,9 @@ export class Flights {
   }
 
   /** Begins a flight, which ends by `leave`. */
-  begin(leader: Confirmed, key: string): { leave(result: ToolResult | undefined): void } {
-    const { tool } = leader
-    const flights = this.#flights.get(tool) ?? new Map<string, Flight>()
-    const flight = new Flight(leader)
-    this.#flights.set(tool, flights.set(key, flight))
-    return {
-      leave(result) {
-        if (flights.get(key) === flight) flights.delete(key)
-        flight.land(result)
-      },
-    }
+  begin(leader: Confirmed, key: string): Flight {
+    let flights = this.#flights.get(leader.tool)
+    if (flights === undefined) this.#flights.set(leader.tool, (flights = new Map()))
+    return new Flight(leader, key, flights)
   }
 }

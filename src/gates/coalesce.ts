@@ -48,8 +48,8 @@ export function coalesce(options: CoalesceOptions = {}): Required<Pick<Extension
   const ofExecutors = new WeakMap<EarlierCalls, Flights>()
   const enter: Gate['enter'] = (call, _context, calls) => {
     if (call.tool.type === 'client' || call.resumption !== undefined || !tools(call.tool)) return undefined
-    const flights = ofExecutors.get(calls) ?? new Flights()
-    ofExecutors.set(calls, flights)
+    let flights = ofExecutors.get(calls)
+    if (flights === undefined) ofExecutors.set(calls, (flights = new Flights()))
     const own = flightKeyOf(call, key?.(call))
     const flight = flights.get(call.tool, own)
     if (flight === undefined) return flights.begin(call, own)

@@ -6,15 +6,14 @@
 // model wrote that was shown these as the words of users, and had seen neither the ranker nor the tools. `minisearch` searches
 // names, groups, descriptions and the names of parameters, with weights. The search of the AI SDK is as it comes. The embeddings
 // are of a small model. The tokens are estimated: those of all requests together, of the same 40 calls, and of the searches.
-import { createExecutor, ToolRegistry, type ToolDefinition, type ToolExecutor } from 'toolwright'
-import { estimateTokens } from 'toolwright/artifacts/tokens'
+import { createExecutor, type ToolDefinition } from 'toolwright'
 import { blend, toolSearch, words, type ToolRanker } from 'toolwright/discovery/search'
-import { anthropic } from 'toolwright/formats/anthropic'
 import { byEmbeddings, type Embed } from './_embeddings.ts'
 import { missing, querySets, realCatalogue, recallOf } from '../tests/discovery/_catalogue.ts'
 import { exactly, isQuick, printTable, printWords, quantile, rowsOf } from './_results.ts'
 import { install, load, versionOf } from './_rivals.ts'
 import { madeUpTools } from './_services.ts'
+import { turnTokens } from './_turns.ts'
 
 if (missing !== undefined) throw new Error(missing)
 install()
@@ -225,81 +224,18 @@ printTable(
 )
 printTable([exactly('memory of an index of 5,000', 'words of the tools, and the index', memory, 'B')])
 
-// What a model reads in 40 turns: definitions and messages of each request, by a model that follows a script.
-const repository = { owner: 'ada', repo: 'engine' }
-const needed: Readonly<Record<string, object>> = {
-  issues_create: { ...repository, body: { title: 'The mill stops' } },
-  'issues_add-labels': { ...repository, issue_number: 7, body: { labels: ['bug'] } },
-  pulls_create: { ...repository, body: { title: 'Oil the mill', head: 'oil', base: 'main' } },
-  pulls_merge: { ...repository, pull_number: 8, body: { merge_method: 'squash' } },
-  'repos_create-release': { ...repository, body: { tag_name: 'v1' } },
-}
-const names = Object.keys(needed)
-
-interface Asked {
-  readonly name: string
-  readonly args: object
-}
-
-/** Returns the tokens that go in over all requests of a model, which makes its calls one after the other, and reads each result. */
-async function tokensOf(executor: ToolExecutor, model: Iterator<Asked, unknown, unknown>): Promise<number> {
-  const format = anthropic()
-  const messages: unknown[] = [
-    { role: 'user', content: 'Report that the mill stops, mend it, and release the mended engine.' },
-  ]
-  let [tokens, index] = [0, 0]
-  let value: unknown
-  for (let step = model.next(); step.done !== true; step = model.next(value)) {
-    const { name, args: input } = step.value
-    tokens += estimateTokens(JSON.stringify({ tools: format.definitions(executor.tools()), messages }))
-    const message = { role: 'assistant', content: [{ type: 'tool_use', id: `toolu_${index++}`, name, input }] }
-    const results = await executor.executeToolCalls(format.calls(message, executor.tools()))
-    if (results[0]?.status !== 'ok') throw new Error(`${name} failed: ${results[0]?.error?.message}`)
-    messages.push(message, format.results(results, message))
-    value = results[0].value
-  }
-  return tokens
-}
-const turns = Array.from({ length: 40 }, (_, index) => {
-  const name = names[Math.floor(index / 8)]!
-  return { name, args: needed[name]! }
-})
-const own = new ToolRegistry(tools)
-const five = names.map((name) => {
-  const one = own.get(name)
-  if (one === undefined) throw new Error(`There is no tool ${name}.`)
-  return one
-})
-// No call leaves the machine: what is counted is what goes to the model.
-const silent = { middleware: [async () => 'done'] }
-const withFive = await tokensOf(createExecutor({ tools: five, use: [silent] }), turns.values())
-const withAll = isQuick ? NaN : await tokensOf(createExecutor({ tools, use: [silent] }), turns.values())
-/** An executor of all tools, of which only the search runs. */
-const searched = createExecutor({
-  tools,
-  use: [
-    { middleware: [async (call, _context, next) => (call.name === 'tool_search' ? next() : 'done')] },
-    toolSearch(),
-  ],
-})
-const bridged = turns.map(({ name, args: input }) => ({ name: 'tool_call', args: { name, args: input } }))
-const atOnce = await tokensOf(searched, [{ name: 'tool_search', args: { names } }, ...bridged].values())
-/** Finds a tool when it is first needed: by a query, and then by its name if the answer has not its args. */
-function* oneByOne(): Generator<Asked, void, unknown> {
-  for (const [index, name] of names.entries()) {
-    const found = yield { name: 'tool_search', args: { query: name.replaceAll(/[_-]/g, ' ') } }
-    const { tools: shown } = found as {
-      readonly tools: readonly { readonly name: string; readonly inputSchema?: object }[]
-    }
-    if (shown.find((one) => one.name === name)?.inputSchema === undefined)
-      yield { name: 'tool_search', args: { names: [name] } }
-    yield* bridged.slice(8 * index, 8 * index + 8)
-  }
-}
-const asNeeded = await tokensOf(searched, oneByOne())
+// What a model reads in 40 turns.
+const tokens = await turnTokens(tools)
+const withAll = isQuick ? NaN : await tokens.all()
 printTable([
-  exactly('tokens that go in over 40 turns', 'the 5 tools that are needed', withFive, ''),
-  exactly('tokens that go in over 40 turns', 'of 5,000, all five read at once', atOnce, '', withFive),
-  exactly('tokens that go in over 40 turns', 'of 5,000, each found when it is needed', asNeeded, '', withFive),
-  exactly('tokens that go in over 40 turns', 'all 5,000 shown', withAll, '', withFive),
+  exactly('tokens that go in over 40 turns', 'the 5 tools that are needed', tokens.needed, ''),
+  exactly('tokens that go in over 40 turns', 'of 5,000, all five read at once', tokens.atOnce, '', tokens.needed),
+  exactly(
+    'tokens that go in over 40 turns',
+    'of 5,000, each found when it is needed',
+    tokens.asNeeded,
+    '',
+    tokens.needed,
+  ),
+  exactly('tokens that go in over 40 turns', 'all 5,000 shown', withAll, '', tokens.needed),
 ])

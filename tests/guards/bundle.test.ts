@@ -66,6 +66,11 @@ describe.runIf(existsSync(join(import.meta.dirname, '..', '..', 'dist', 'index.j
     expect(eager.gzip / 1e3).toBeLessThanOrEqual(limit)
   })
 
+  it('of the search for tools alone has at most 22.9 kB, half of it words', async () => {
+    const { eager } = await bundle("export * from './dist/discovery/search.js'", 'node', true)
+    expect(eager.gzip).toBeLessThanOrEqual(22_900)
+  })
+
   it('of the tools of an API alone has at most 24.95 kB, and what their calls need comes with the first, in 7.85 kB', async () => {
     const { eager, lazy } = await bundle("export * from './dist/imports/openapi.js'", 'node', true)
     expect(eager.gzip).toBeLessThanOrEqual(24_950)

@@ -83,7 +83,8 @@ export async function searchAnswer(
   if (missing.length > 0) notes.push(`There is no tool ${listed(missing)}.`)
   if (group !== undefined && tools.length === 0) notes.push(`There is no group ${JSON.stringify(toldLine(group, 64))}.`)
   if (query.trim() !== '') {
-    const isMixed = group === undefined && catalogue.groups.size > 1
+    const [largest = tools] = catalogue.groups.values()
+    const isMixed = group === undefined && largest.length < tools.length
     const groupOf = (name: string): string | undefined => {
       const one = catalogue.byName.get(name)
       return one && settings.groupOf(one)

@@ -41,6 +41,16 @@ describe('a server', () => {
     expect((await found(executor, { query: 'send a mail', group: 'spam' })).tools).toHaveLength(5)
   })
 
+  it('with many tools of one purpose leaves a place to a tool of no group, too', async () => {
+    const names = Array.from({ length: 300 }, (_, index) => [`send_mail_${index}`, 'Sends a mail.'])
+    const executor = createExecutor({
+      tools: definitionsOf({ mail_person: 'Sends a mail to a person.' }),
+      use: [toolSearch(), server('spam', Object.fromEntries(names) as Record<string, string>)],
+    })
+    const { tools } = await found(executor, { query: 'send a mail' })
+    expect(tools.map(({ name }) => name)).toContain('mail_person')
+  })
+
   it('fills all places if no other tool comes near', async () => {
     const mails = server(
       'mails',

@@ -111,6 +111,17 @@ describe('an answer', () => {
     expect([(await off.call('run')).status, off.reports]).toEqual(['ok', []])
   })
 
+  test('whose schema cannot be used is told, and stays a success', async () => {
+    const { url } = await serve()
+    const content = { 'application/json': { schema: { $ref: '#/components/schemas/None' } } }
+    const document = documentOf({ 'GET /p': { operationId: 'run', responses: { 200: { content } } } })
+    const { call, reports } = await ready(document, { baseUrl: url })
+    expect([(await call('run')).status, (await call('run')).status]).toEqual(['ok', 'ok'])
+    expect(reports).toEqual([
+      expect.stringContaining('The operation "GET /p": its schema of the answer 200 cannot be used: $ref'),
+    ])
+  })
+
   test('that never ends is given up with its call', async () => {
     const closed = Promise.withResolvers<void>()
     const { url } = await serve((_, response) => {

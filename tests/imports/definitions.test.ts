@@ -162,6 +162,14 @@ describe('a schema of 3.0', () => {
   })
 })
 
+test('`nullable`, which 3.1 no longer has, is read there as it is meant', async () => {
+  const components = { schemas: { A: { type: 'string' } } }
+  expect(await shownBody({ type: 'string', nullable: true })).toEqual({ type: ['string', 'null'] })
+  expect(await shownBody({ $ref: '#/components/schemas/A', nullable: true }, { components })).toEqual({
+    anyOf: [{ $ref: '#/$defs/A' }, { type: 'null' }],
+  })
+})
+
 describe('a faulty schema', () => {
   test.each([
     [{ type: 'string', required: true }, { type: 'string' }],
@@ -197,6 +205,24 @@ describe('a faulty schema', () => {
     expect((await call('run', { body: { kind: 'cow' } })).error?.code).toBe('E_INVALID_TOOL_ARGS')
     expect((await call('run', { body: { kind: 'dog' } })).status).toBe('ok')
   })
+})
+
+test('a component that names itself by `$recursiveRef` is read as it is meant', async () => {
+  const properties = { not: { $recursiveRef: '#' }, equal: { type: 'string' } }
+  const schemas = { Filter: { $recursiveAnchor: true, type: 'object', properties, additionalProperties: false } }
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Filter' } } }
+  const loose = { 'application/json': { schema: { type: 'object', properties } } }
+  const document = documentOf(
+    {
+      'POST /p': { operationId: 'run', requestBody: { content } },
+      'POST /q': { requestBody: { content: loose } },
+    },
+    { components: { schemas } },
+  )
+  const { api, call } = await ready(document, { baseUrl, fetch: async () => Response.json(1) })
+  expect(api.omitted).toEqual([{ operation: 'POST /q', why: 'a schema has $recursiveRef' }])
+  expect((await call('run', { body: { not: { not: { equal: 'x' } } } })).status).toBe('ok')
+  expect((await call('run', { body: { not: { not: { equal: 7 } } } })).error?.code).toBe('E_INVALID_TOOL_ARGS')
 })
 
 describe('a large definition', () => {

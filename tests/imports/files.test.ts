@@ -175,6 +175,24 @@ describe('a multipart body', () => {
     ])
   })
 
+  test('finds files where a schema has a choice: one, several, none, or an object that says where it is', async () => {
+    const reference = { type: 'object', properties: { url: { type: 'string' } } }
+    const properties = {
+      image: { anyOf: [file, { type: 'array', maxItems: 2, items: file }], description: 'What is edited' },
+      mask: { anyOf: [file, { type: 'null' }] },
+      first: { oneOf: [file, reference] },
+    }
+    const { kept, upload, requests } = await uploads(form({}, { schema: { type: 'object', properties } }))
+    const handle = await kept('bytes', 'image/png')
+    await upload({ body: { image: handle, mask: null, first: { url: 'https://example.com' } } })
+    await upload({ body: { image: [handle, handle], mask: handle, first: handle } })
+    const image = ['image', { name: 'image', type: 'image/png', text: 'bytes' }]
+    const [mask, first] = ['mask', 'first'].map((name) => [name, { name, type: 'image/png', text: 'bytes' }])
+    expect(await partsOf(requests[0]!)).toEqual([image, ['first', '{"url":"https://example.com"}']])
+    expect(await partsOf(requests[1]!)).toEqual([image, image, mask, first])
+    expect((await upload({ body: { image: [handle, handle, handle] } })).error?.code).toBe('E_INVALID_TOOL_ARGS')
+  })
+
   test('takes no name that ends a header', async () => {
     const { upload, requests } = await uploads(form({ title: { type: 'string' } }))
     const name = 'a"\r\nX-Evil: 1\r\n\r\nb'

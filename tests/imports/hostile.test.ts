@@ -355,6 +355,24 @@ describe('a document', () => {
     expect(api.tools().length + api.omitted.length).toBe(1)
   })
 
+  test('with a form whose choices are made of each other many times is read at once', async () => {
+    const refs = (name: string): Json[] => Array.from({ length: 100 }, () => ({ $ref: `#/components/schemas/${name}` }))
+    const file = { type: 'string', format: 'binary' }
+    const schemas = {
+      Own: { anyOf: refs('Own') },
+      ...Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`C${at}`, { oneOf: refs(`C${at + 1}`) }])),
+      C20: { anyOf: [{ type: 'array', items: { $ref: '#/components/schemas/List' } }, file] },
+      List: { type: 'array', items: { $ref: '#/components/schemas/List' } },
+    }
+    const properties = Object.fromEntries(Object.keys(schemas).map((name) => [name, refs(name)[0]!]))
+    const content = { 'multipart/form-data': { schema: { type: 'object', properties } } }
+    const { api } = await ready(documentOf({ 'POST /p': { requestBody: { content } } }, { components: { schemas } }), {
+      baseUrl,
+    })
+    expect(api.tools().length + api.omitted.length).toBe(1)
+    for (const tool of api.tools()) tool.describe()
+  })
+
   test('with patterns that take for ever elsewhere checks args with them at once', async () => {
     const patterns = ['^(a+)+$', '^(a|a)*$', '^(.*a){20}$', '([a-z]+)*!']
     const parameters = patterns.map((pattern, at) => ({

@@ -21,7 +21,7 @@ export function answerComparison(
       const declared = jsonSchemaOfAnswer(declaredAnswer(document.root, node, status))
       schema = declared === undefined ? undefined : compiledFromDocument(declared, 'out', source)
     } catch (error) {
-      note(operation.key, `the schema of its answer ${status} cannot be used: ${faultWords(error)}`)
+      note(operation.key, `its schema of the answer ${status} cannot be used: ${faultWords(error)}`)
     }
     compiled.set(status, schema)
     return schema

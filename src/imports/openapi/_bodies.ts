@@ -57,7 +57,7 @@ function planOf(root: DocumentNode, kind: BodyKind, mediaType: string, media: un
   const files = new Set(
     kind === 'multipart'
       ? schemaProperties(root, schema)
-          .filter(([, each]) => isFile(root, each))
+          .filter(([, each]) => fileSchema(root, each) !== undefined)
           .map(([name]) => name)
       : [],
   )
@@ -96,10 +96,45 @@ export function schemaProperties(
   return [...entriesOf(node, 'properties'), ...parts.flatMap((part) => schemaProperties(root, part, visited))]
 }
 
-/** Whether a property is the content of a file, or a list of such. */
-function isFile(root: DocumentNode, schema: unknown, depth = 0): boolean {
+/**
+ * Returns a schema in which the contents of files are handles. Undefined if it has none: it is no file, no list and no choice of such.
+ *
+ * @param found What was found of other schemas, so that each is read once.
+ */
+function fileSchema(
+  root: DocumentNode,
+  schema: unknown,
+  found: Map<unknown, DocumentNode | undefined> = new Map<unknown, DocumentNode | undefined>(),
+): DocumentNode | undefined {
   const node = resolved(root, schema)
-  if (memberOf(node, 'type') === 'array') return depth < 8 && isFile(root, memberOf(node, 'items'), depth + 1)
+  if (!isNode(node) || found.has(node)) return found.get(node)
+  found.set(node, undefined) // what is made of itself alone is no file
+  const edited = editedFile(root, node, found)
+  found.set(node, edited)
+  return edited
+}
+
+function editedFile(
+  root: DocumentNode,
+  node: DocumentNode,
+  found: Map<unknown, DocumentNode | undefined>,
+): DocumentNode | undefined {
+  if (memberOf(node, 'type') === 'array') {
+    const items = fileSchema(root, memberOf(node, 'items'), found)
+    return items === undefined ? undefined : { ...node, items }
+  }
+  for (const key of ['anyOf', 'oneOf']) {
+    const branches = listMember(node, key)
+    const edited = branches.map((branch) => fileSchema(root, branch, found) ?? branch)
+    if (edited.some((branch, index) => branch !== branches[index])) return { ...node, [key]: edited }
+  }
+  if (!isFileContent(node)) return undefined
+  const description = textMember(node, 'description')
+  const words = '(the handle of the artifact to send)'
+  return { type: 'string', description: description === undefined ? words : `${description} ${words}` }
+}
+
+function isFileContent(node: DocumentNode): boolean {
   if (memberOf(node, 'type') === 'file') return true
   const contentType = textMember(node, 'contentMediaType')
   if (contentType !== undefined) return memberOf(node, 'contentEncoding') === undefined && !isJsonType(contentType)
@@ -110,16 +145,7 @@ function isFile(root: DocumentNode, schema: unknown, depth = 0): boolean {
 function withFiles(root: DocumentNode, schema: unknown, files: ReadonlySet<string>): unknown {
   if (files.size === 0) return schema
   return editedSchema(root, schema, (properties, required) => {
-    const edited = Object.entries(properties).map(([name, each]) => {
-      if (!files.has(name)) return [name, each]
-      const node = resolved(root, each)
-      const description = textMember(node, 'description')
-      const file = {
-        type: 'string',
-        description: `${description === undefined ? '' : `${description} `}(the handle of the artifact to send)`,
-      }
-      return [name, memberOf(node, 'type') === 'array' ? { type: 'array', items: file } : file]
-    })
+    const edited = Object.entries(properties).map(([name, each]) => [name, fileSchema(root, each) ?? each])
     return [Object.fromEntries(edited) as DocumentNode, required]
   })
 }

@@ -25,7 +25,7 @@ const longestAnnotation = 65_536
 
 /** Annotations, and what names a schema: neither is of use beside the whole document. */
 const dropped = new Set(
-  'example examples xml externalDocs nullable readOnly writeOnly discriminator $id $anchor $dynamicAnchor $schema $vocabulary $comment id'.split(
+  'example examples xml externalDocs nullable readOnly writeOnly discriminator $id $anchor $dynamicAnchor $recursiveAnchor $schema $vocabulary $comment id'.split(
     ' ',
   ),
 )
@@ -52,6 +52,8 @@ interface Component {
 /** Where a schema is collected. */
 interface Collection {
   readonly direction: Direction
+  /** The component to which a `$recursiveRef` leads, if this is one. */
+  readonly recursive?: string | undefined
   readonly references: Set<string>
   nodes: number
 }
@@ -100,8 +102,10 @@ export class DocumentSchemas {
   #component(reference: string, direction: Direction): Component {
     const former = this.#components[direction].get(reference)
     if (former !== undefined) return former
-    const collection: Collection = { direction, references: new Set(), nodes: 0 }
-    const schema = this.#translated(referred(this.#root, reference), collection, 0)
+    const node = referred(this.#root, reference)
+    const recursive = memberOf(node, '$recursiveAnchor') === true ? reference : undefined
+    const collection: Collection = { direction, recursive, references: new Set(), nodes: 0 }
+    const schema = this.#translated(node, collection, 0)
     const component = { schema, references: collection.references, nodes: collection.nodes }
     this.#components[direction].set(reference, component)
     return component
@@ -112,15 +116,20 @@ export class DocumentSchemas {
     if (depth > deepestApiSchema) throw new OperationFault('a schema is too deep')
     if (typeof schema === 'boolean') return schema
     if (!isNode(schema)) throw new OperationFault('a schema is neither an object nor a boolean')
-    const reference = textMember(schema, '$ref')
-    if (reference === undefined) return this.#members(schema, collection, depth)
+    const reference = textMember(schema, '$recursiveRef') === '#' ? collection.recursive : textMember(schema, '$ref')
+    const isNullable = memberOf(schema, 'nullable') === true // of 3.0, and still in many documents of 3.1
+    if (reference === undefined) {
+      const plain = this.#members(schema, collection, depth)
+      return isNullable ? nullableSchema(plain) : plain
+    }
     if (referred(this.#root, reference) === this.#root)
       throw new OperationFault(`$ref ${quotedFromDocument(reference)} leads to the document, which is no schema`)
     collection.references.add(reference)
     const $ref = `#/$defs/${definitionName(reference)}`
     if (this.#isOf30) return { $ref } // others beside it are ignored there
-    const { $ref: _reference, ...others } = schema
-    return { ...this.#members(others, collection, depth), $ref }
+    const { $ref: _reference, $recursiveRef: _recursive, ...others } = schema
+    const beside = { ...this.#members(others, collection, depth), $ref }
+    return isNullable ? nullableSchema(beside) : beside
   }
 
   #members(schema: DocumentNode, collection: Collection, depth: number): TranslatedSchema {
@@ -146,7 +155,7 @@ export class DocumentSchemas {
     }
     this.#mendMembers(target, hidden)
     this.#tagBranches(target, schema)
-    return this.#isOf30 && memberOf(schema, 'nullable') === true ? nullableSchema(target) : target
+    return target
   }
 
   #map(

@@ -14,8 +14,11 @@ export interface SentBody {
 /** What `fetch` takes as a body. */
 export type RequestBody = NonNullable<RequestInit['body']>
 
-/** Up to this size a body is sent as a whole, with its length. */
-const largestWholeBody = 1_048_576
+/**
+ * Up to this size a body is sent as a whole, with its length. In a browser, which alone has `indexedDB`, each is: a stream needs
+ * HTTP/2 there, or is not known at all.
+ */
+const largestWholeBody = 'indexedDB' in globalThis ? Infinity : 1_048_576
 
 /** Writes a body. */
 export function sentBody({ kind, mediaType, encoding, files }: BodyPlan, value: unknown): SentBody {
@@ -86,6 +89,7 @@ function multipart(value: unknown, encoding: BodyPlan['encoding'], files: Readon
   return { contentType: `multipart/form-data; boundary=${boundary}`, open, isStreamed }
 
   function partsOf(name: string, each: unknown): FormPart[] {
+    if (each === null && files.has(name)) return []
     if (Array.isArray(each) && (files.has(name) || encoding.get(name)?.contentType === undefined))
       return each.map((item) => partOf(name, item))
     return [partOf(name, each)]
@@ -94,7 +98,8 @@ function multipart(value: unknown, encoding: BodyPlan['encoding'], files: Readon
   function partOf(name: string, item: unknown): FormPart {
     const disposition = `Content-Disposition: form-data; name="${quotedInHeader(name)}"`
     const { contentType } = encoding.get(name) ?? {}
-    if (files.has(name)) {
+    // Beside a file, a schema may allow an object that says where the file is.
+    if (isArtifactLike(item) || (files.has(name) && !isNode(item))) {
       const file = artifactOf(item, name)
       const type = contentType !== undefined && /^[\w.+-]+\/[\w.+-]+$/.test(contentType) ? contentType : file.mediaType
       return [`${disposition}; filename="${quotedInHeader(name)}"${typeLine(type)}`, file]

@@ -1,4 +1,4 @@
-import { ToolFailure, type ToolContext } from '../index.ts'
+import type { ToolContext } from '../index.ts'
 
 /** For what a credential is needed. */
 export interface CredentialRequest {
@@ -21,15 +21,6 @@ export interface CredentialRequest {
 
 /** What a credential is for, whichever call needs it. */
 export type CredentialPurpose = Pick<CredentialRequest, 'scheme' | 'scopes' | 'host' | 'operation'>
-
-/** Returns for what a call needs a credential. */
-export function credentialRequest(
-  { scheme, scopes, host, operation }: CredentialPurpose,
-  { session, principal, invocationId, attempt, signal }: ToolContext,
-  rejected: boolean,
-): CredentialRequest {
-  return { scheme, scopes, host, operation, session, principal, invocationId, attempt, rejected, signal }
-}
 
 /** A token, or a password with its user. */
 export type Minted = string | { readonly value: string; readonly username?: string }
@@ -68,60 +59,4 @@ export interface Credential extends CredentialSource {
 /** Returns how a credential of `auth` is made: it is one, or only its `mint`. */
 export function credentialOptions(auth: CredentialSource | Mint): CredentialOptions {
   return (auth as Partial<CredentialSource>)[credentialKey] ?? { mint: auth as Mint }
-}
-
-/** The least that is masked safely in answers: fewer characters occur by chance. */
-const shortestCredential = 8
-
-/** Makes a credential for a request. @throws `ToolFailure` of the category `auth`: nothing has been sent. */
-export async function mintedFor(mint: Mint, request: CredentialRequest): Promise<Minted> {
-  const name = JSON.stringify(request.scheme)
-  let minted: unknown
-  try {
-    minted = await beforeAbort(Promise.resolve(mint(request)), request.signal)
-  } catch (thrown) {
-    if (request.signal.aborted) throw request.signal.reason
-    // No cause: what a store of tokens throws may name them.
-    throw thrown instanceof ToolFailure
-      ? new ToolFailure(thrown.message, { recommendations: thrown.recommendations, category: 'auth', effect: 'none' })
-      : refusedCredential(`The credential ${name} was refused.`)
-  }
-  const value = typeof minted === 'string' ? minted : (minted as { readonly value?: unknown } | null | undefined)?.value
-  if (value === undefined || value === null || value === '') throw refusedCredential(`There is no credential ${name}.`)
-  if (typeof value !== 'string' || value.length < shortestCredential) {
-    throw refusedCredential(
-      `The credential ${name} is no text of at least ${shortestCredential} characters: the application has to correct it.`,
-    )
-  }
-  // oxlint-disable-next-line eslint/no-control-regex -- these end a header
-  if (/[\0\r\n]/.test(value))
-    throw refusedCredential(`The credential ${name} has an end of a line: the application has to correct it.`)
-  return minted as Minted
-}
-
-function refusedCredential(words: string): ToolFailure {
-  return new ToolFailure(words, { category: 'auth', effect: 'none' })
-}
-
-export function valueOfMinted(minted: Minted): string {
-  return typeof minted === 'string' ? minted : minted.value
-}
-
-/** Waits for work or its abort, whichever comes first. */
-export function beforeAbort<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error)
-    if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort, { once: true })
-    work.then(
-      (value) => {
-        signal.removeEventListener('abort', abort)
-        resolve(value)
-      },
-      (error: unknown) => {
-        signal.removeEventListener('abort', abort)
-        reject(error)
-      },
-    )
-  })
 }

@@ -6,7 +6,8 @@
  */
 import type { ToolContext } from '../index.ts'
 import { checkOptions, functionOption, integerFrom, optionsError, required } from '../extension.ts'
-import { credentialKey, credentialRequest, mintedFor, valueOfMinted } from './_minting.ts'
+import { credentialRequest, mintedFor, valueOfMinted } from './_minted.ts'
+import { credentialKey } from './_minting.ts'
 import type { Credential, CredentialOptions, CredentialRequest, Mint, Minted } from './_minting.ts'
 
 export type {

@@ -1,5 +1,6 @@
 import { bytes, json, shown, ToolFailure, type ContentBlock } from '../../index.ts'
 import { isJsonType } from './_bodies.ts'
+import { declaredHeaders } from './_declared.ts'
 import { isNode, memberOf, documentText, textMember } from './_document.ts'
 import {
   connectionFailure,
@@ -11,21 +12,16 @@ import {
 } from './_failures.ts'
 import type { CredentialMask } from './_mask.ts'
 import { dropBody, piecesOfBody } from './_network.ts'
-import { isSafe } from './_operations.ts'
-import type { ApiAnswer, OpenApiLimits } from './_options.ts'
+import { isSafe, type FoundOperation } from './_operations.ts'
+import type { ApiSource } from './_source.ts'
 
 /** What is done with the answers of an operation. */
 export interface AnswerPlan {
+  readonly found: FoundOperation
+  readonly source: ApiSource
   readonly operation: FailedOperation
-  readonly limits: Required<OpenApiLimits>
-  /** The headers that the operation declares for a status, in lower case. */
-  readonly headers: (status: number) => readonly string[]
-  /** Whether the application says that a status means that nothing has happened. */
-  readonly refuses: (status: number) => boolean | undefined
-  readonly failed: ((answer: ApiAnswer) => string | undefined) | undefined
-  /** Compares a value with the schema of its answer, and reports what does not fit. */
-  readonly compare: (status: number, value: unknown) => void | Promise<void>
-  readonly report: (words: string) => void
+  /** Compares a value with the schema of its answer, and reports what does not fit. Missing if nothing is compared. */
+  readonly compare: ((status: number, value: unknown) => Promise<void>) | undefined
 }
 
 const alwaysTold = ['link', 'location', 'retry-after', 'etag', 'content-range', 'x-next-page', 'x-total-count']
@@ -69,8 +65,13 @@ export async function resultOfAnswer(
   const text = await answerText(response, plan, mask, signal, done)
   if (text === '') return withHeaders(emptyWords(response, mask), response, plan, mask)
   const value = isJsonType(mediaType) || mediaType === '' ? parsedJson(text, mask) : undefined
-  if (value === undefined && isJsonType(mediaType)) plan.report(`answered ${status} with text that is not JSON`)
-  const why = plan.failed?.({ status, headers: response.headers, body: value === undefined ? text : value.value })
+  if (value === undefined && isJsonType(mediaType))
+    plan.source.note(plan.found.operation.key, `answered ${status} with text that is not JSON`)
+  const why = plan.source.settings.failed?.({
+    status,
+    headers: response.headers,
+    body: value === undefined ? text : value.value,
+  })
   if (why !== undefined) {
     throw new ToolFailure(mask.text(String(why)), {
       category: 'application',
@@ -78,12 +79,12 @@ export async function resultOfAnswer(
     })
   }
   if (value === undefined) return withHeaders(text, response, plan, mask)
-  await plan.compare(status, value.value)
+  await plan.compare?.(status, value.value)
   return withHeaders(json(value.value), response, plan, mask, value)
 }
 
-function refuses(plan: AnswerPlan, status: number): boolean {
-  return plan.refuses(status) ?? refusesByStatus(status)
+function refuses({ found, source }: AnswerPlan, status: number): boolean {
+  return source.settings.refuses?.(status, found.operation) ?? refusesByStatus(status)
 }
 
 function emptyWords(response: Response, mask: CredentialMask): string {
@@ -102,11 +103,12 @@ function largeWords(most: number): string {
 /** Reads an answer of text without credentials. A stream of events ends with the limit, and is what came until then. */
 async function answerText(
   response: Response,
-  { operation, limits }: AnswerPlan,
+  { operation, source }: AnswerPlan,
   mask: CredentialMask,
   signal: AbortSignal,
   done: KnownEffect,
 ): Promise<string> {
+  const { limits } = source.settings
   const { text, thrown } = await startOfAnswer(response, limits.response, signal)
   if (thrown === undefined) return mask.text(text)
   if (thrown === tooLong && /^text\/event-stream\b/i.test(contentTypeOf(response))) return mask.cutText(text)
@@ -116,10 +118,11 @@ async function answerText(
 /** Reads an answer of bytes. What is thrown has our words: those of `fetch` may have the address. */
 async function* wholePieces(
   response: Response,
-  { operation, limits }: AnswerPlan,
+  { operation, source }: AnswerPlan,
   signal: AbortSignal,
   done: KnownEffect,
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  const { limits } = source.settings
   try {
     yield* piecesOfBody(response, signal, limits.binary, () => tooLong)
   } catch (thrown) {
@@ -188,11 +191,11 @@ function parsedJson(text: string, mask: CredentialMask): { readonly value: unkno
 function withHeaders(
   result: unknown,
   { status, headers }: Response,
-  plan: AnswerPlan,
+  { found, source }: AnswerPlan,
   mask: CredentialMask,
   parsed?: { readonly value: unknown },
 ): unknown {
-  const names = new Set([...plan.headers(status), ...alwaysTold])
+  const names = new Set([...declaredHeaders(source.document.root, found.node, status), ...alwaysTold])
   const lines = [...names].flatMap((name) => {
     const value = name === 'set-cookie' ? null : headers.get(name)
     return value === null
@@ -235,8 +238,8 @@ async function answerFailure(
   signal: AbortSignal,
   effect: KnownEffect,
 ): Promise<ToolFailure> {
-  const { limits, operation } = plan
-  const body = mask.text(await wordsOfFailure(response, limits.error, signal, mask))
+  const { operation, source } = plan
+  const body = mask.text(await wordsOfFailure(response, source.settings.limits.error, signal, mask))
   const words = statusWords(response, mask) + (body === '' ? '' : `: ${body}`)
   const failure = statusFailure(response, words, operation, refuses(plan, response.status))
   if (effect === undefined) return failure

@@ -1,34 +1,61 @@
 import { ToolFailure, type ToolContext } from '../../index.ts'
-import { credentialRequest } from '../_minting.ts'
+import { credentialRequest } from '../_minted.ts'
+import { answerComparison } from './_answer-schemas.ts'
 import { resultOfAnswer, type AnswerPlan } from './_answers.ts'
+import { acceptOf } from './_declared.ts'
 import { quotedFromDocument, type DocumentNode } from './_document.ts'
 import { connectionFailure, effectDetail, type KnownEffect } from './_failures.ts'
 import { CredentialMask } from './_mask.ts'
 import type { AllowedHosts } from './_hosts.ts'
-import { dropBody, requirePublic, sendOnceOnly } from './_network.ts'
-import { isSafe, type RequestPlan } from './_operations.ts'
+import { dropBody, requirePublic, sendOnceOnly, type SentRequest } from './_network.ts'
+import { isSafe, type FoundOperation, type RequestPlan } from './_operations.ts'
 import { operationRequest, type OperationRequest } from './_requests.ts'
 import type { PlannedScheme } from './_security.ts'
 import { putCredentials } from './_sent-credentials.ts'
+import type { ApiSource } from './_source.ts'
+
+export { strictAnswerSchema } from './_answer-schemas.ts'
+export { consentPolicy } from './_consent.ts'
 
 /** An operation that can be called. */
 export interface CallableOperation {
+  readonly found: FoundOperation
+  readonly source: ApiSource
   readonly request: RequestPlan
-  readonly answers: AnswerPlan
   readonly schemes: readonly PlannedScheme[]
   readonly hosts: AllowedHosts
+  /** The header `Accept`. Missing if the document says it. */
+  readonly accept: string | undefined
+  /** Whether the application allows to repeat it: by its method, or by a key. */
+  readonly isRepeatable: boolean
+}
+
+interface CalledOperation extends CallableOperation {
   readonly accept: string
-  readonly headers: readonly (readonly [name: string, value: string])[]
-  readonly fetch: typeof fetch | undefined
-  readonly redirects: number
+  readonly answers: AnswerPlan
+}
+
+/** Returns what calls an operation. */
+export function operationCall(
+  callable: CallableOperation,
+): (input: DocumentNode, context: ToolContext) => Promise<unknown> {
+  const { found, source, request, isRepeatable } = callable
+  const { document, settings } = source
+  const called: CalledOperation = {
+    ...callable,
+    accept: callable.accept ?? acceptOf(document.root, found.node),
+    answers: {
+      found,
+      source,
+      operation: { method: request.method, isRepeatable, hasKey: request.idempotencyHeader !== undefined },
+      compare: settings.responses === 'report' ? answerComparison(found, source) : undefined,
+    },
+  }
+  return (input, context) => callOperation(called, input, context)
 }
 
 /** Calls an operation: credentials are made now, once for each request. */
-export async function callOperation(
-  callable: CallableOperation,
-  input: DocumentNode,
-  context: ToolContext,
-): Promise<unknown> {
+async function callOperation(callable: CalledOperation, input: DocumentNode, context: ToolContext): Promise<unknown> {
   const mask = new CredentialMask()
   const parts = await operationRequest(callable.request, input, context)
   for (let isRejected = false; ; isRejected = true) {
@@ -55,15 +82,16 @@ interface Exchanged {
 
 /** Sends a request with its credentials, and follows redirects. */
 async function exchange(
-  callable: CallableOperation,
+  callable: CalledOperation,
   parts: OperationRequest,
   context: ToolContext,
   mask: CredentialMask,
   rejected: boolean,
 ): Promise<Exchanged> {
   const { hosts, request, answers } = callable
+  const { settings } = callable.source
   const [query, cookies, headers] = [[...parts.query], [...parts.cookies], new Headers(parts.headers)]
-  for (const [name, value] of callable.headers) headers.set(name, value)
+  for (const [name, value] of settings.headers) headers.set(name, value)
   headers.set('accept', callable.accept)
   const secrets = { headers, query: [] as string[], cookies }
   const { signal } = context
@@ -80,10 +108,11 @@ async function exchange(
     signal.throwIfAborted()
     const own = isTrusted ? headers : new Headers({ accept: callable.accept })
     const response = await send(
-      callable,
       { url, method, headers: own, signal, body: await body?.open(), isStreamed: body?.isStreamed === true },
       effect,
     )
+    if (response.type === 'opaqueredirect')
+      throw redirectFailure('The API redirects, and a page is not told where.', method, effect)
     const location =
       response.status >= 300 && response.status < 400 && response.status !== 304
         ? response.headers.get('location')
@@ -106,8 +135,8 @@ async function exchange(
     if (next === null || (next.protocol !== 'https:' && next.protocol !== 'http:')) {
       throw redirectFailure('The API redirects to no address of the web.', method, effect)
     }
-    if (redirects >= callable.redirects)
-      throw redirectFailure(`The API redirects more than ${callable.redirects} times.`, method, effect)
+    if (redirects >= settings.limits.redirects)
+      throw redirectFailure(`The API redirects more than ${settings.limits.redirects} times.`, method, effect)
     isTrusted &&= next.origin === hosts.base.origin
     if (!isTrusted && (!isSafe(method) || (next.origin !== hosts.base.origin && !hosts.origins.has(next.origin)))) {
       throw redirectFailure(
@@ -126,11 +155,9 @@ async function exchange(
     if (!target.searchParams.has(decodeURIComponent(name)))
       target.search += `${target.search === '' ? '?' : '&'}${pair}`
   }
-  async function send(
-    ...[from, sent, known]: [CallableOperation, Parameters<typeof sendOnceOnly>[1], KnownEffect]
-  ): Promise<Response> {
+  async function send(sent: SentRequest, known: KnownEffect): Promise<Response> {
     try {
-      return await sendOnceOnly(from.fetch ?? globalThis.fetch, sent)
+      return await sendOnceOnly(settings.fetch ?? globalThis.fetch, sent)
     } catch (thrown) {
       if (signal.aborted) throw signal.reason
       const failure = connectionFailure(thrown, answers.operation)

@@ -3,44 +3,50 @@ import { withArtifacts } from './_bodies.ts'
 import type { DocumentNode } from './_document.ts'
 import type { RequestPlan } from './_operations.ts'
 import { compiledFromDocument, type ApiSource, type CompiledSchema } from './_source.ts'
-import { trimmedSchema } from './_trim.ts'
 
 const mostExamples = 3
 
+/** Returns what a model is shown in place of a schema that is too large for it, if it is. */
+async function shownSchema(
+  { inputSchema }: RequestPlan,
+  key: string,
+  { schemas, settings, note }: ApiSource,
+): Promise<(() => DocumentNode) | undefined> {
+  const { definition } = settings.limits
+  const wholeSchema = (): DocumentNode => schemas.whole(inputSchema, 'in') as DocumentNode
+  if (JSON.stringify(wholeSchema()).length <= definition) return undefined
+  const { trimmedSchema } = await import('./_trim.ts')
+  note(
+    key,
+    `its definition is larger than ${definition.toLocaleString('en')} characters: ${trimmedSchema(wholeSchema(), definition).note}`,
+  )
+  return () => trimmedSchema(wholeSchema(), definition).schema // kept small: it is cut anew each time
+}
+
+/** Makes the schema of the args. @throws if the engine or a model cannot read it. */
+export async function operationSchema(request: RequestPlan, key: string, source: ApiSource): Promise<OperationSchema> {
+  const trimmed = await shownSchema(request, key, source)
+  return new OperationSchema(request, source, trimmed)
+}
+
 /** The schema of the args. It is translated and compiled when it is first asked for: most tools of an API are never called. */
-export class OperationSchema {
+class OperationSchema {
   readonly #make: () => CompiledSchema
-  readonly #shown: () => DocumentNode | undefined
   readonly #request: RequestPlan
   #schema: CompiledSchema | undefined
   readonly '~standard': CompiledSchema['~standard']
 
-  constructor(request: RequestPlan, key: string, source: ApiSource) {
-    const { schemas, settings, note } = source
+  constructor(request: RequestPlan, source: ApiSource, trimmed: (() => DocumentNode) | undefined) {
     this.#request = request
-    const inputSchema = (): DocumentNode => schemas.whole(request.inputSchema, 'in') as DocumentNode
     this.#make = () => compiledFromDocument(request.inputSchema, 'in', source)
-    const trimmed = trimmedSchema(inputSchema(), settings.limits.definition)
-    if (trimmed !== undefined)
-      note(
-        key,
-        `its definition is larger than ${settings.limits.definition.toLocaleString('en')} characters: ${trimmed.note}`,
-      )
-    // Kept small: the cut schema is made anew too.
-    this.#shown =
-      trimmed === undefined ? () => undefined : () => trimmedSchema(inputSchema(), settings.limits.definition)?.schema
-    this.#make()['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) // throws if the engine or a model cannot read it
+    this.#make()['~standard'].jsonSchema.input({ target: 'draft-2020-12' })
     this['~standard'] = {
       version: 1,
       vendor: 'json-schema',
       validate: (value) => this.#validate(value),
       jsonSchema: {
-        input: (options) => {
-          const trimmedInput = this.#shown()
-          return trimmedInput === undefined
-            ? this.#compiled['~standard'].jsonSchema.input(options)
-            : { ...trimmedInput }
-        },
+        input: (options) =>
+          (trimmed?.() as Record<string, unknown>) ?? this.#compiled['~standard'].jsonSchema.input(options),
         output: (options) => this.#compiled['~standard'].jsonSchema.output(options),
       },
     }

@@ -1,6 +1,6 @@
 import { addressesOf } from '#resolve'
 import { ToolFailure } from '../../index.ts'
-import { beforeAbort } from '../_minting.ts'
+import { beforeAbort } from '../_minted.ts'
 import type { RequestBody } from './_sent-bodies.ts'
 import { quotedFromDocument } from './_document.ts'
 import { isPrivateHost, type AllowedHosts } from './_hosts.ts'

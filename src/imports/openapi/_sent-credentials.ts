@@ -1,5 +1,5 @@
 import type { ToolContext } from '../../index.ts'
-import { credentialRequest, mintedFor, valueOfMinted } from '../_minting.ts'
+import { credentialRequest, mintedFor, valueOfMinted } from '../_minted.ts'
 import type { CredentialMask } from './_mask.ts'
 import { byteString, encoded } from './_parameters.ts'
 import type { PlannedScheme } from './_security.ts'

@@ -1,10 +1,7 @@
 import { Tool, type Schema, type ToolContext, type ToolTraits } from '../../index.ts'
 import { SchemaConversionError } from '../../errors.ts'
 import type { ErasedConfig } from '../../extension.ts'
-import { answerComparison, strictAnswerSchema } from './_answer-schemas.ts'
 import type { CallableOperation } from './_calls.ts'
-import { withConsent } from './_consent.ts'
-import { acceptOf, declaredHeaders } from './_declared.ts'
 import {
   documentText,
   entriesOf,
@@ -16,7 +13,7 @@ import {
   type ApiDocument,
 } from './_document.ts'
 import { isSafeForCredentials, originsOf, type AllowedHosts } from './_hosts.ts'
-import { OperationSchema } from './_input-schema.ts'
+import { operationSchema } from './_input-schema.ts'
 import { isSafe, requestPlan, type FoundOperation, type RequestPlan } from './_operations.ts'
 import {
   httpUrl,
@@ -25,13 +22,13 @@ import {
   type ApiSettings,
   type OperationOptions,
 } from './_options.ts'
-import { plannedSchemes } from './_security.ts'
+import { plannedSchemes, type PlannedScheme } from './_security.ts'
 import type { ApiSource } from './_source.ts'
 
 const longestToolDescription = 1_024
 
 /** What calls need. It is loaded with the first one: many programs make tools that they never call. */
-let calls: typeof import('./_calls.ts') | undefined
+const calls = (): Promise<typeof import('./_calls.ts')> => import('./_calls.ts')
 
 /** Makes the tool of an operation. @throws {OperationFault} and others if there can be none. */
 export async function operationTool(name: string, found: FoundOperation, source: ApiSource): Promise<Tool> {
@@ -67,28 +64,12 @@ export async function operationTool(name: string, found: FoundOperation, source:
     taken: takenPlaces,
     used: source.used,
   })
-  const inputSchema = new OperationSchema(request, operation.key, source)
+  const inputSchema = await operationSchema(request, operation.key, source)
   const traits: ToolTraits = { ...traitsOf(request, settings), ...own }
   const isRepeatable = isSafe(request.method) || traits.idempotent === true || traits.readonly === true
-  const callable: CallableOperation = {
-    request,
-    schemes,
-    hosts,
-    accept: accept ?? acceptOf(document.root, node),
-    headers: settings.headers,
-    fetch: settings.fetch,
-    redirects: settings.limits.redirects,
-    answers: {
-      operation: { method: request.method, isRepeatable, hasKey: request.idempotencyHeader !== undefined },
-      limits: settings.limits,
-      headers: (status) => declaredHeaders(document.root, node, status),
-      refuses: (status) => settings.refuses?.(status, operation),
-      failed: settings.failed,
-      compare: settings.responses === 'report' ? answerComparison(found, source) : () => {},
-      report: (words) => source.note(operation.key, words),
-    },
-  }
-  const outputSchema = settings.responses === 'strict' ? strictAnswerSchema(node, source) : undefined
+  const callable: CallableOperation = { found, source, request, schemes, hosts, accept, isRepeatable }
+  const outputSchema = settings.responses === 'strict' ? (await calls()).strictAnswerSchema(node, source) : undefined
+  let call: ReturnType<typeof import('./_calls.ts').operationCall> | undefined
   const config = {
     name,
     ...rest,
@@ -98,13 +79,35 @@ export async function operationTool(name: string, found: FoundOperation, source:
     examples: examples ?? (await inputSchema.validExamples(request.examples)),
     inputSchema: inputSchema as Schema,
     ...(outputSchema && { outputSchema }),
-    hooks: withConsent(hooks, callable, rest.requiresConfirmation),
+    hooks: withConsent(hooks, schemes, rest.requiresConfirmation),
     handler: async (input: unknown, context: ToolContext) => {
-      calls ??= await import('./_calls.ts')
-      return calls.callOperation(callable, isNode(input) ? input : {}, context)
+      call ??= (await calls()).operationCall(callable)
+      return call(isNode(input) ? input : {}, context)
     },
   }
   return new Tool(config as unknown as ErasedConfig)
+}
+
+/** Asks for a person's consent after all other policies, if a credential may need it. */
+function withConsent(
+  hooks: OperationOptions['hooks'],
+  schemes: readonly PlannedScheme[],
+  confirmation: OperationOptions['requiresConfirmation'],
+): OperationOptions['hooks'] {
+  const asking = schemes.filter(({ options }) => options.ready !== undefined)
+  // A consent is no confirmation: one answer is never taken for both.
+  if (asking.length === 0 || (confirmation !== undefined && confirmation !== false)) return hooks
+  let policy: ReturnType<typeof import('./_calls.ts').consentPolicy> | undefined
+  return {
+    ...hooks,
+    preToolUse: async (call, context) => {
+      const before = await hooks?.preToolUse?.(call, context)
+      if (before !== undefined && before !== null) return before
+      if (call.resumption !== undefined) return undefined
+      policy ??= (await calls()).consentPolicy(asking)
+      return policy(context)
+    },
+  }
 }
 
 function checkedOptions(options: OperationOptions, key: string): OperationOptions {

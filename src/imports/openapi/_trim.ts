@@ -10,9 +10,8 @@ export interface TrimmedSchema {
 const deepestDescription = 3
 const deepestBranch = 6
 
-/** Cuts a schema until its JSON has at most as many characters: deep descriptions first, then deep branches. */
-export function trimmedSchema(schema: DocumentNode, most: number): TrimmedSchema | undefined {
-  if (JSON.stringify(schema).length <= most) return undefined
+/** Cuts a schema that is too large until its JSON has at most as many characters: deep descriptions first, then deep branches. */
+export function trimmedSchema(schema: DocumentNode, most: number): TrimmedSchema {
   const plain = cutAt(schema, deepestDescription, Infinity)
   if (JSON.stringify(plain).length <= most)
     return { schema: plain, note: `descriptions below level ${deepestDescription} are left out` }

@@ -54,3 +54,29 @@ it.each(['', '-', '-1', 'a', 'a-', 'a-1x', 'a--1', 'a-1e3', 'a-99999999999999999
     expect([entries.get('a-0'), entries.get(id)]).toEqual([undefined, entry])
   },
 )
+
+it('keeps no place for each entry that went while an older one stayed', () => {
+  const entries = new Entries<Entry>()
+  let reads = 0
+  const entryOf = (number: number): Entry => ({
+    get facts() {
+      reads++
+      return { id: `a-${number}` }
+    },
+  })
+  const oldest = entryOf(0)
+  entries.add(oldest, 'a')
+  const living: Entry[] = []
+  for (let number = 1; number < 50_000; number++) {
+    const entry = entryOf(number)
+    entries.add(entry, 'a')
+    living.push(entry)
+    if (living.length > 10) entries.delete(living.shift()!)
+  }
+  expect(reads).toBeLessThan(60_000) // the first that goes is read only while it is not the first of all
+  expect(entries.get('a-0')).toBe(oldest)
+  expect(entries.add(entryOf(0), 'a')).toBe(false)
+  expect(new Set(entries.values())).toEqual(new Set([oldest, ...living]))
+  for (const entry of [oldest, ...living]) entries.delete(entry)
+  expect([...entries.values()]).toEqual([])
+})

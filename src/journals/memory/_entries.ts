@@ -13,12 +13,16 @@ interface Sequence<Entry> {
   readonly places: (Entry | undefined)[]
   /** How many of the first places are empty. The next is not, unless all are. */
   empty: number
+  /** How many places are not empty. */
+  count: number
 }
 
 /** How many executors have places of their own. */
 const mostSequences = 8
 /** How many places may be left empty for calls that start late. */
 const largestGap = 256
+/** How many more places may be empty than four times those that are not. */
+const mostEmpty = 1_000
 const largestNumber = 2 ** 30
 
 /**
@@ -54,6 +58,8 @@ export class Entries<Entry extends Recorded> {
     while (places.length < place) places.push(undefined)
     places[place] = entry
     if (place < sequence.empty || places[sequence.empty] === undefined) sequence.empty = place
+    sequence.count++
+    if (places.length - sequence.empty > mostEmpty + sequence.count * 4) this.#narrow(sequence)
     return true
   }
 
@@ -61,10 +67,12 @@ export class Entries<Entry extends Recorded> {
     // Mostly the oldest goes, and is not read.
     for (const sequence of this.#sequences) if (sequence.places[sequence.empty] === entry) return this.#shift(sequence)
     const { id } = entry.facts
-    for (const { prefix, base, places } of this.#sequences) {
+    for (const sequence of this.#sequences) {
+      const { prefix, base, places } = sequence
       const place = id.startsWith(prefix) ? callNumberOf(id, prefix.length) - base : -1
       if (places[place] !== entry) continue
       places[place] = undefined
+      sequence.count--
       return
     }
     if (this.#others.get(id) === entry) this.#others.delete(id)
@@ -90,16 +98,27 @@ export class Entries<Entry extends Recorded> {
     const free = isFull ? sequences.findIndex(({ places, empty }) => empty === places.length) : 0
     if (base < 0 || free < 0) return undefined
     if (isFull) sequences.splice(free, 1)
-    const sequence: Sequence<Entry> = { owner, prefix, base, places: [], empty: 0 }
+    const sequence: Sequence<Entry> = { owner, prefix, base, places: [], empty: 0, count: 0 }
     sequences.push(sequence)
     return sequence
   }
 
+  /** Takes the first entries out, if they have stayed for so long that most places behind them are empty. */
+  #narrow(sequence: Sequence<Entry>): void {
+    const { places } = sequence
+    while (sequence.count > 0 && places.length - sequence.empty > mostEmpty + sequence.count * 4) {
+      const first = places[sequence.empty]!
+      this.#others.set(first.facts.id, first)
+      this.#shift(sequence)
+    }
+  }
+
   #shift(sequence: Sequence<Entry>): void {
     const { places } = sequence
+    sequence.count--
     places[sequence.empty++] = undefined
     while (sequence.empty < places.length && places[sequence.empty] === undefined) sequence.empty++
-    if (sequence.empty < largestGap || sequence.empty * 2 < places.length) return
+    if (sequence.empty < mostEmpty || sequence.empty * 2 < places.length) return
     places.splice(0, sequence.empty)
     sequence.base += sequence.empty
     sequence.empty = 0

@@ -22,7 +22,7 @@ const mostSequences = 8
 /** How many places may be left empty for calls that start late. */
 const largestGap = 256
 /** How many more places may be empty than four times those that are not. */
-const mostEmpty = 1_000
+const mostEmptyPlaces = 1_000
 const largestNumber = 2 ** 30
 
 /**
@@ -59,7 +59,7 @@ export class Entries<Entry extends Recorded> {
     places[place] = entry
     if (place < sequence.empty || places[sequence.empty] === undefined) sequence.empty = place
     sequence.count++
-    if (places.length - sequence.empty > mostEmpty + sequence.count * 4) this.#narrow(sequence)
+    if (places.length - sequence.empty > mostEmptyPlaces + sequence.count * 4) this.#narrow(sequence)
     return true
   }
 
@@ -106,7 +106,7 @@ export class Entries<Entry extends Recorded> {
   /** Takes the first entries out, if they have stayed for so long that most places behind them are empty. */
   #narrow(sequence: Sequence<Entry>): void {
     const { places } = sequence
-    while (sequence.count > 0 && places.length - sequence.empty > mostEmpty + sequence.count * 4) {
+    while (sequence.count > 0 && places.length - sequence.empty > mostEmptyPlaces + sequence.count * 4) {
       const first = places[sequence.empty]!
       this.#others.set(first.facts.id, first)
       this.#shift(sequence)
@@ -118,7 +118,7 @@ export class Entries<Entry extends Recorded> {
     sequence.count--
     places[sequence.empty++] = undefined
     while (sequence.empty < places.length && places[sequence.empty] === undefined) sequence.empty++
-    if (sequence.empty < mostEmpty || sequence.empty * 2 < places.length) return
+    if (sequence.empty < mostEmptyPlaces || sequence.empty * 2 < places.length) return
     places.splice(0, sequence.empty)
     sequence.base += sequence.empty
     sequence.empty = 0

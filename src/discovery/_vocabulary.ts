@@ -130,19 +130,29 @@ function sentencesOf(description: string): string[] {
   return warning.test(sentences[0] ?? '') && sentences.length > 1 ? sentences.slice(1) : sentences
 }
 
-/** Returns the names and descriptions of a tool's parameters. A schema that cannot be made has none. */
+/**
+ * Returns the names of a tool's parameters and of their members, which the body of a request has, and the descriptions of parameters.
+ * A schema that cannot be made has none.
+ */
 function parameterText(tool: ToolDefinition): string {
-  let text = ''
+  const names: string[] = []
+  const descriptions: string[] = []
   try {
-    const { properties } = tool.describe().inputSchema
-    if (typeof properties !== 'object' || properties === null) return text
-    for (const [name, schema] of Object.entries(properties).slice(0, mostParameters)) {
-      const description: unknown = (schema as { readonly description?: unknown } | null)?.description
-      text += ` ${name} ${typeof description === 'string' ? description.slice(0, parameterLength) : ''}`
-      if (text.length > mostTextRead) break
+    for (const [name, schema] of membersOf(tool.describe().inputSchema)) {
+      const { description, items } = (schema ?? {}) as { readonly description?: unknown; readonly items?: unknown }
+      names.push(name, ...[...membersOf(schema), ...membersOf(items)].map(([member]) => member))
+      if (typeof description === 'string') descriptions.push(description.slice(0, parameterLength))
     }
   } catch {
     // It is left out of the list of tools, and reported there.
   }
-  return text
+  return [...names, ...descriptions].join(' ')
+}
+
+/** Returns the properties of a schema, at most 64. */
+function membersOf(schema: unknown): [string, unknown][] {
+  const { properties } = (schema ?? {}) as { readonly properties?: unknown }
+  return typeof properties === 'object' && properties !== null
+    ? Object.entries(properties).slice(0, mostParameters)
+    : []
 }

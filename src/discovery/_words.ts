@@ -63,12 +63,16 @@ export interface Asked {
 /** How a request may begin that says nothing of what is asked for. */
 const courtesy =
   /^(?:please|kindly|hey|now|then|also|just|let me|let us|help me(?: to)?|(?:i|we) (?:want|need|would like|have|wish) (?:you )?to|i'd like to|(?:can|could|would|will) (?:you|i|we)|how (?:do|can|could|should|to)(?: (?:i|we|you))?|to)\s+/
+/** What stands for two words, as in "what's". The sign may be that of printers. */
+const shortened = /\b(who|what|where|when|how|it|that|there)['’]s\b/g
 const question = /^(?:who|what|which|where|when|how|is|are|does|do|did|can|has|have|my|our|all|whose|am)\b/
 const imperative =
   /^\p{L}+ (?:(?:on|to|up|out|in) )?(?:an?|the|this|that|these|those|my|our|his|her|their|some(?:one|body)?|every|each|all|two|several|many|one|it|him|them)\b/u
 const preposition =
   /\b(?:of|in|on|for|from|to|by|with|at|about|that|which|who|i|into|across|per|below|under|between|and|or|where)\b/
 const plural = /[^sui'\d]s$/
+/** Things of which a participle says how they are, as in "orders waiting". */
+const pluralAndParticiple = /[^sui'\d]s \p{L}+(?:ing|ed|en)\b/u
 /** What a verb counts that a query leaves out, and a word beside another that means much the same. */
 const implied = 0.25
 const repeatedWord = 0.4
@@ -76,16 +80,18 @@ const ofParticiple = 0.6
 const ofChatter = 0.4
 const ofSelf = 0.7
 const ofIdiom = 0.9
+const ofWho = 0.4
 
 /** Reads a query: at most 1,024 UTF-16 units, and 32 words of them. */
 export function readQuery(query: string): Asked {
-  const { kin, isVerb, deeds, ambiguousVerbs, idleInQueries } = language()
+  const { kin, verbStems, deeds, ambiguousVerbs, idleInQueries } = language()
   let text = query
     .slice(0, 1_024)
     .toLowerCase()
     .replace(/\bwithout\b.*$/, '')
     .trim()
   for (let end = 0; end < 3 && courtesy.test(text); end++) text = text.replace(courtesy, '')
+  text = text.replace(shortened, '$1 is')
   const alike = new Map<string, Map<string, number>>()
   text = withPhrases(text, alike)
   for (const [phrase, word] of splitPhrases) text = text.replace(phrase, word)
@@ -98,28 +104,34 @@ export function readQuery(query: string): Asked {
     words.set(word, isRepeated ? repeatedWord : idleInQueries.has(word) ? ofChatter : word === 'my' ? ofSelf : 1)
     // What is done again is done.
     const again = /^re(?=.{3})/.test(word) && !kin.has(word) ? word.slice(2) : ''
-    if (isVerb.has(again) && !words.has(again)) words.set(again, 1)
+    if (verbStems.has(again) && !words.has(again)) words.set(again, 1)
     // What is undone is removed.
     const undone = /^un(?=.{3})/.test(word) && !kin.has(word) ? word.slice(2) : ''
     if (kin.has(undone) && !words.has(undone)) words.set(undone, 1).set('remov', 1)
   }
+  // It is idle in what tools say, and asks for persons.
+  if (/\bwho\b/.test(text)) words.set('who', ofWho)
   for (const idiom of alike.keys()) if (idiom.includes(' ')) words.set(idiom, ofIdiom)
   // A participle beside another verb says how a thing is, and not what to do.
   for (const [, participle = ''] of text.matchAll(/ (\p{L}+(?:ed|ing))\b/gu)) {
     const stem = stemOf(participle)
-    if (isVerb.has(stem) && words.has(stem)) words.set(stem, Math.min(words.get(stem)!, ofParticiple))
+    if (verbStems.has(stem) && words.has(stem)) words.set(stem, Math.min(words.get(stem)!, ofParticiple))
   }
   const [first = ''] = text.split(/[^\p{L}\p{N}'-]+/u, 1)
   const head = text.split(preposition, 1)[0]!.trim()
   const isOpenOnes = first === 'open' && !imperative.test(text)
-  const isVerbFirst = isVerb.has(stemOf(first)) && !plural.test(first) && !isOpenOnes
+  const isVerbFirst = verbStems.has(stemOf(first)) && !plural.test(first) && !isOpenOnes
   if (isOpenOnes) words.delete('open')
   if (isVerbFirst) {
     const deed = ambiguousVerbs.has(stemOf(first)) ? undefined : (deeds.get(stemOf(first)) ?? 'write')
     return { words, alike, deed }
   }
   const isImperative = imperative.test(text) && !plural.test(first)
-  if ((plural.test(head) || plural.test(first)) && !isImperative && !question.test(text)) {
+  if (
+    (plural.test(head) || pluralAndParticiple.test(head) || plural.test(first)) &&
+    !isImperative &&
+    !question.test(text)
+  ) {
     // Without a verb, a plural asks for a list.
     if (!words.has('list')) words.set('list', implied)
     return { words, alike, deed: 'read' }
@@ -172,6 +184,11 @@ export function kinOf(stem: string): ReadonlyMap<string, number> {
 
 const noKin: ReadonlyMap<string, number> = new Map()
 
+/** Whether a stem is one of a verb, or of what is asked for as by one, such as "status". */
+export function isVerb(stem: string): boolean {
+  return language().verbStems.has(stem)
+}
+
 /** Returns what a verb does. A stem that is no verb, or one of no clear deed, has none. */
 export function deedOf(stem: string): Deed | undefined {
   const { ambiguousVerbs, deeds } = language()
@@ -181,7 +198,7 @@ export function deedOf(stem: string): Deed | undefined {
 interface Language {
   readonly kin: ReadonlyMap<string, ReadonlyMap<string, number>>
   readonly deeds: ReadonlyMap<string, Deed>
-  readonly isVerb: ReadonlySet<string>
+  readonly verbStems: ReadonlySet<string>
   /** Verbs of more than one deed. */
   readonly ambiguousVerbs: ReadonlySet<string>
   readonly sayings: ReadonlyMap<string, Saying>
@@ -205,7 +222,7 @@ function language(): Language {
 function readLists(): Language {
   const kin = new Map<string, Map<string, number>>()
   const deeds = new Map<string, Deed>()
-  const isVerb = new Set<string>()
+  const verbStems = new Set<string>()
   const ambiguousVerbs = new Set<string>()
   const relate = (word: string, other: string, share: number): void => {
     if (word === other) return
@@ -217,7 +234,7 @@ function readLists(): Language {
       const family = line.split(' ').map(stemOf)
       for (const word of family) {
         for (const other of family) relate(word, other, ofFamily)
-        if (deed !== '') isVerb.add(word)
+        if (deed !== '') verbStems.add(word)
         if (deed !== 'read' && deed !== 'write' && deed !== 'remove') continue
         if ((deeds.get(word) ?? deed) !== deed) ambiguousVerbs.add(word)
         deeds.set(word, deed)
@@ -238,7 +255,7 @@ function readLists(): Language {
   }
   const longestSaying = Math.max(...Array.from(sayings.keys(), (saying) => saying.split(' ').length))
   const idleInQueries = new Set(chatter.trim().split(/\s+/).map(stemOf))
-  return { kin, deeds, isVerb, ambiguousVerbs, sayings, longestSaying, idleInQueries }
+  return { kin, deeds, verbStems, ambiguousVerbs, sayings, longestSaying, idleInQueries }
 }
 
 function splitEntries(text: string): string[] {

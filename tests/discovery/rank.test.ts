@@ -66,6 +66,57 @@ describe('words()', () => {
     ])
   })
 
+  it('counts the names of members that a parameter has, or the things of its list', async () => {
+    const withBody = (name: string, body: object): ToolDefinition =>
+      tool({ name, description: 'Does it.', inputSchema: { type: 'object', properties: { body } }, handler: () => '' })
+    const members = { type: 'object', properties: { currency: { type: 'string' } } } as const
+    const list = [
+      ...definitionsOf({ plain: 'Does it.' }),
+      withBody('with_members', members),
+      withBody('with_list', { type: 'array', items: members }),
+      withBody('odd', { type: 'object', properties: 5, items: null }),
+    ]
+    expect((await found('currency', list)).toSorted()).toEqual(['with_list', 'with_members'])
+  })
+
+  it('takes two words of a query for one of the tools', async () => {
+    const list = definitionsOf({ list_timesheets: 'Lists the timesheets.', list_sheets: 'Lists the sheets of a book.' })
+    expect((await found('time sheet', list))[0]).toBe('list_timesheets')
+  })
+
+  it('puts a tool that says another thing before one that says what a better one said', async () => {
+    const unlike = ['user', 'mail', 'page', 'team', 'file', 'note'].map((thing) => [
+      `get_${thing}`,
+      `Reads a ${thing}.`,
+    ])
+    const list = definitionsOf({
+      ...Object.fromEntries(unlike),
+      export_orders: 'Exports the orders of a shop.',
+      export_shop_orders: 'Exports the orders of a shop.',
+      shop_orders_export: 'Exports the orders of a shop.',
+      export_for_printers: 'Exports orders for printers.',
+    })
+    expect((await found('export orders', list)).slice(0, 2)).toEqual(['export_orders', 'export_for_printers'])
+  })
+
+  it('gives the same first places, however many are asked for', async () => {
+    const things = ['mail', 'letter', 'parcel', 'order', 'invoice', 'bill', 'note', 'card']
+    const many = definitionsOf(
+      Object.fromEntries(
+        things.flatMap((thing) =>
+          things.map((other) => [`send_${thing}_${other}`, `Sends a ${thing} with a ${other}.`]),
+        ),
+      ),
+    )
+    const all = (await words().rank('send a letter', many, 64, signal)).map(({ name }) => name)
+    expect(new Set(all).size).toBe(64)
+    for (const limit of [1, 2, 5, 20, 40, 41]) {
+      const some = await words().rank('send a letter', many, limit, signal)
+      expect(some.map(({ name }) => name)).toEqual(all.slice(0, limit))
+      expect(some.map(({ score }) => score)).toEqual(some.map(({ score }) => score).toSorted((a, b) => b - a))
+    }
+  })
+
   it('puts equal tools in the order of their names, in whatever order they are listed', async () => {
     const equal = definitionsOf(
       Object.fromEntries(['c', 'a', 'd', 'b'].map((name) => [`${name}_copy`, 'Copies a page.'])),

@@ -80,6 +80,10 @@ describe('a query', () => {
     ['who can push here', 'read'],
     ['deploy keys of a repository', 'read'],
     ['open pull requests of a repository', 'read'],
+    ['open orders waiting in the shop', 'read'],
+    ['orders awaiting payment', 'read'],
+    ['orders signed by the boss', 'read'],
+    ['cancel orders waiting in the shop', 'write'],
     ['open a pull request', undefined],
     ['create a pull request', 'write'],
     ['please could you add a label', 'write'],
@@ -89,6 +93,22 @@ describe('a query', () => {
     ['invoice', undefined],
   ])('%j asks for what %s', (query, deed) => {
     expect(readQuery(query).deed).toBe(deed)
+  })
+
+  it.each(["what's", 'what’s'])('that begins with %s is one that begins with "what is"', (start) => {
+    const { words, alike } = readQuery(`${start} going on`)
+    expect([words, alike]).toEqual(Object.values(readQuery('what is going on')).slice(0, 2))
+    expect(alike.size).toBeGreaterThan(0)
+  })
+
+  it("keeps what's whose it is", () => {
+    expect([...readQuery("the customer's orders").words.keys()]).toEqual(['customer', 'order', 'list'].map(stemOf))
+  })
+
+  it('that asks who asks a little for persons', () => {
+    expect(readQuery('tell me who signed it').words.get('who')).toBeLessThan(1)
+    expect(kinOf('who').has('user')).toBe(true)
+    expect(readQuery('the whole order').words.has('who')).toBe(false)
   })
 
   it('that names many things without a verb asks for a list', () => {

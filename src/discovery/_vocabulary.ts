@@ -138,9 +138,9 @@ function parameterText(tool: ToolDefinition): string {
   const names: string[] = []
   const descriptions: string[] = []
   try {
-    for (const [name, schema] of membersOf(tool.describe().inputSchema)) {
+    for (const [name, schema] of memberSchemas(tool.describe().inputSchema)) {
       const { description, items } = (schema ?? {}) as { readonly description?: unknown; readonly items?: unknown }
-      names.push(name, ...[...membersOf(schema), ...membersOf(items)].map(([member]) => member))
+      names.push(name, ...[...memberSchemas(schema), ...memberSchemas(items)].map(([member]) => member))
       if (typeof description === 'string') descriptions.push(description.slice(0, parameterLength))
     }
   } catch {
@@ -150,7 +150,7 @@ function parameterText(tool: ToolDefinition): string {
 }
 
 /** Returns the properties of a schema, at most 64. */
-function membersOf(schema: unknown): [string, unknown][] {
+function memberSchemas(schema: unknown): [string, unknown][] {
   const { properties } = (schema ?? {}) as { readonly properties?: unknown }
   return typeof properties === 'object' && properties !== null
     ? Object.entries(properties).slice(0, mostParameters)

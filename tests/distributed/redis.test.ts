@@ -68,7 +68,7 @@ describe.skipIf(typeof redis === 'string')('a fleet over Redis', () => {
   test('carries calls of the same moment in few jobs, and runs what an earlier release or a forger has added', async () => {
     const prefix = `jobs_${process.pid}`
     const dispatcher = opened(prefix)
-    const ids = Array.from({ length: 40 }, (_, index) => `call ${index}`)
+    const ids = Array.from({ length: 80 }, (_, index) => `call ${index}`)
     await Promise.all(ids.map((invocationId) => dispatcher.send([{ invocationId, queue: 'default' }])))
     const queue = new Queue('default', { connection: { path: new URL(connection).pathname }, prefix })
     expect(await queue.getJobCountByTypes('waiting')).toBe(2)
@@ -76,7 +76,7 @@ describe.skipIf(typeof redis === 'string')('a fleet over Redis', () => {
     const forged = [{}, [], 'text', { invocationId: 1, others: 'text' }, { others: [null, {}, 'x'.repeat(2_000)] }]
     for (const data of forged) await queue.add('call', data)
     await queue.add('call', { others: ['forged', 'forged'], tries: 'many' })
-    expect(await dispatcher.depth?.('default')).toBe(42)
+    expect(await dispatcher.depth?.('default')).toBe(82)
     const delivered: string[] = []
     const delivery = await dispatcher.work('default', { concurrency: 8 }, async (id) => void delivered.push(id))
     await vi.waitFor(async () => expect(await queue.getJobCountByTypes('waiting', 'active')).toBe(0), soon)

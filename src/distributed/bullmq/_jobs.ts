@@ -6,7 +6,7 @@ import type { QueuedCall } from '../fleet.ts'
 export type BullJob = Parameters<Queue['addBulk']>[0][number]
 
 /** The most calls of one job. */
-const mostInJob = 32
+const mostInJob = 64
 const longestIdInJob = 1_024
 
 /**

@@ -3,6 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { createExecutor, type ExecutorOptions, type ToolExecutor, type ToolResult } from 'toolwright'
 import { openapiTools, type OpenApiOptions, type OpenApiTools } from 'toolwright/imports/openapi'
 import { onTestFinished } from 'vitest'
+import type { Json } from '../portable/cases/_api.ts'
+
+export { bearer, documentOf, type Json } from '../portable/cases/_api.ts'
 
 /** What a server got. */
 export interface GotRequest {
@@ -52,23 +55,6 @@ export function reply(
   headers: Record<string, string> = {},
 ): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value))
-}
-
-export type Json = Record<string, unknown>
-
-/** Makes a document of operations by their keys, such as `GET /pets/{id}`. */
-export function documentOf(operations: Readonly<Record<string, Json>>, more: Json = {}): Json {
-  const paths: Record<string, Json> = {}
-  for (const [key, operation] of Object.entries(operations)) {
-    const [method = '', path = ''] = key.split(' ')
-    paths[path] = { ...paths[path], [method.toLowerCase()]: { responses: {}, ...operation } }
-  }
-  return { openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths, ...more }
-}
-
-export const bearer: Json = {
-  components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
-  security: [{ token: [] }],
 }
 
 /** What was reported, in words. */

@@ -5,10 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { createContext, runInContext } from 'node:vm'
+import { answerAsTold } from './_api.ts'
 import { has, same, wait } from './_assert.ts'
 import type { Host } from './hosts.ts'
 import { bundled } from './_packed.ts'
-import { run, type Case, type Outcome } from './run.ts'
+import { run, type Case, type Outcome, type Place } from './run.ts'
 
 /** What came of the cases in each part of a host, such as a page and its Worker. */
 export type Outcomes = Readonly<Record<string, Outcome>>
@@ -17,12 +18,17 @@ export type Outcomes = Readonly<Record<string, Outcome>>
 const limit = 60_000
 
 /** Runs the cases in a host. */
-export function outcomesOf(host: Host, program: string, application: string, postgres: string): Promise<Outcomes> {
+export function outcomesOf(
+  host: Host,
+  program: string,
+  application: string,
+  servers: Omit<Place, 'folder'>,
+): Promise<Outcomes> {
   switch (host.kind) {
     case 'process':
-      return inProcess(host, program, application, postgres)
+      return inProcess(host, program, application, servers)
     case 'workerd':
-      return inWorkerd(host, program, application)
+      return inWorkerd(host, program, application, servers)
     case 'page':
       return inPage(host, program, application)
     case 'realm':
@@ -30,10 +36,15 @@ export function outcomesOf(host: Host, program: string, application: string, pos
   }
 }
 
-async function inProcess(host: Host, program: string, application: string, postgres: string): Promise<Outcomes> {
+async function inProcess(
+  host: Host,
+  program: string,
+  application: string,
+  servers: Omit<Place, 'folder'>,
+): Promise<Outcomes> {
   const folder = folderOf(host, application)
   const parameters = (host.parameters ?? []).map((parameter) => parameter.replace('FOLDER', folder))
-  const place = JSON.stringify({ folder, postgres, lacks: host.lacks })
+  const place = JSON.stringify({ folder, ...servers, lacks: host.lacks })
   const env = { ...process.env, DENO_DIR: join(folder, '.deno'), DENO_NO_UPDATE_CHECK: '1' }
   const child = start(program, [...parameters, join(application, 'hosts', 'process.ts'), place], {
     cwd: application,
@@ -48,7 +59,12 @@ async function inProcess(host: Host, program: string, application: string, postg
   return { '': JSON.parse(line) as Outcome }
 }
 
-async function inWorkerd(host: Host, program: string, application: string): Promise<Outcomes> {
+async function inWorkerd(
+  host: Host,
+  program: string,
+  application: string,
+  servers: Omit<Place, 'folder'>,
+): Promise<Outcomes> {
   const folder = folderOf(host, application)
   const conditions = ['workerd', 'worker', 'browser']
   writeFileSync(join(folder, 'worker.js'), await bundled(application, 'hosts/worker.ts', { format: 'esm', conditions }))
@@ -61,7 +77,9 @@ async function inWorkerd(host: Host, program: string, application: string): Prom
   try {
     const port = await portOf(child)
     const at = (path: string): string => `http://127.0.0.1:${port}${path}`
-    const response = await fetch(at(`/cases?lacks=${encodeURIComponent(JSON.stringify(host.lacks))}`))
+    const place: Place = { ...servers, folder: '' }
+    const query = new URLSearchParams({ lacks: JSON.stringify(host.lacks), place: JSON.stringify(place) })
+    const response = await fetch(at(`/cases?${String(query)}`))
     const outcome = (await response.json()) as Outcome
     return { '': outcome, 'many requests': await run(manyRequests(at), []) }
   } catch (cause) {
@@ -137,6 +155,7 @@ async function inPage(host: Host, program: string, application: string): Promise
   const outcomes: Record<string, Outcome> = {}
   const { promise: both, resolve } = Promise.withResolvers<void>()
   const server = createServer((request, response) => {
+    if (request.url?.startsWith('/api/') === true) return answerAsTold(request, response)
     const name = request.url?.slice(1) ?? ''
     response.setHeader('content-security-policy', policy)
     if (request.method === 'POST') {

@@ -1,3 +1,7 @@
+import { apiAnswers } from './cases/api-answers.ts'
+import { apiCredentials } from './cases/api-credentials.ts'
+import { apiDocuments } from './cases/api-documents.ts'
+import { apiRequests } from './cases/api-requests.ts'
 import { artifacts } from './cases/artifacts.ts'
 import { calls } from './cases/calls.ts'
 import { door } from './cases/door.ts'
@@ -21,6 +25,10 @@ export const cases: readonly Case[] = [
   ...records,
   ...hosts,
   ...imports,
+  ...apiDocuments,
+  ...apiRequests,
+  ...apiCredentials,
+  ...apiAnswers,
   ...mcp,
   mcpServed,
   ...realms,

@@ -119,7 +119,7 @@ export const hosts: readonly Host[] = [
     kind: 'process',
     program: join(modules, '@deno', 'linux-x64-glibc', 'deno'),
     parameters: ['run', '--allow-read', '--allow-write=FOLDER', '--allow-sys=osUptime', '--no-prompt'],
-    lacks: ['env', 'hooks', 'postgres', 'processes', 'serve', 'sockets'],
+    lacks: ['env', 'hooks', 'network', 'postgres', 'processes', 'serve', 'sockets'],
     row: 'Deno',
     remark: '`journals/sqlite` needs `--allow-sys=osUptime`, `yaml` needs `--allow-env`',
   },
@@ -145,7 +145,7 @@ export const hosts: readonly Host[] = [
     version: '156',
     kind: 'page',
     program: ['chromium', 'chromium-browser', 'google-chrome'],
-    lacks: nothingOfNode,
+    lacks: [...nothingOfNode, 'cookies', 'redirects'],
     row: 'workerd, Chromium, Firefox',
   },
   {
@@ -153,7 +153,7 @@ export const hosts: readonly Host[] = [
     version: '153',
     kind: 'page',
     program: ['firefox-esr', 'firefox'],
-    lacks: nothingOfNode,
+    lacks: [...nothingOfNode, 'cookies', 'redirects'],
     row: 'workerd, Chromium, Firefox',
   },
   {
@@ -161,7 +161,7 @@ export const hosts: readonly Host[] = [
     version: '24.21.0',
     kind: 'realm',
     program: ownNode,
-    lacks: [...nothingOfNode, 'decoder', 'realms', 'streams', 'web'],
+    lacks: [...nothingOfNode, 'cookies', 'decoder', 'network', 'realms', 'redirects', 'streams', 'web'],
   },
 ]
 

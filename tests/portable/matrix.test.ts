@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPostgres } from '../servers/postgres.ts'
+import { startApi } from './_api.ts'
 import { cases } from './cases.ts'
 import { outcomesOf } from './_hosts.ts'
 import { hosts, programOf } from './hosts.ts'
@@ -13,6 +14,7 @@ import type { Need } from './run.ts'
 const root = join(import.meta.dirname, '..', '..')
 const server = await startPostgres()
 const postgres = typeof server === 'string' ? '' : server.connectionString
+const { stop, ...api } = await startApi()
 let folder = ''
 beforeAll(() => {
   if (unbuilt === undefined) folder = application()
@@ -20,6 +22,7 @@ beforeAll(() => {
 afterAll(async () => {
   if (folder !== '') rmSync(folder, { recursive: true, force: true })
   if (typeof server !== 'string') await server.stop()
+  stop()
 })
 
 /** The cases that a host skips, by their names. */
@@ -50,7 +53,7 @@ describe('the packed package runs', () => {
         const lacks: readonly Need[] = postgres === '' ? [...host.lacks, 'postgres'] : host.lacks
         const outcomes = await inTurn(async () => {
           const began = performance.now()
-          const found = await outcomesOf({ ...host, lacks }, program ?? '', folder, postgres)
+          const found = await outcomesOf({ ...host, lacks }, program ?? '', folder, { postgres, ...api })
           console.log(`${host.name}: ${((performance.now() - began) / 1_000).toFixed(1)} s`)
           return found
         })

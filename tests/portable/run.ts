@@ -1,13 +1,16 @@
 /** What a platform may lack. */
 export type Need =
+  | 'cookies' // requests that have them
   | 'decoder' // TextDecoder
   | 'env' // environment variables
   | 'eval' // code made of strings
   | 'files'
   | 'hooks' // of the loader of modules
+  | 'network' // an API of this machine
   | 'postgres'
   | 'processes'
   | 'realms' // a second one
+  | 'redirects' // answers that say where they lead
   | 'serve' // a server of web requests, as Bun and Deno have one
   | 'sockets'
   | 'sqlite'
@@ -20,7 +23,13 @@ export interface Place {
   readonly folder: string
   /** The connection string of a Postgres server, if there is one. */
   readonly postgres: string
+  /** The address of an API that answers as it is told, if there is a network. */
+  readonly api: string
+  /** Its address at another origin. In a page, which cannot follow there, it is the same. */
+  readonly otherApi: string
 }
+
+const nowhere: Place = { folder: '', postgres: '', api: '', otherApi: '' }
 
 export interface Case {
   readonly name: string
@@ -49,7 +58,7 @@ interface Events {
 export async function run(
   cases: readonly Case[],
   lacks: readonly Need[],
-  place: Place = { folder: '', postgres: '' },
+  place: Place = nowhere,
   limit = 20_000,
 ): Promise<Outcome> {
   const unhandled: string[] = []

@@ -1,7 +1,10 @@
 using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (
-  services = [(name = "main", worker = .worker)],
+  services = [
+    (name = "main", worker = .worker),
+    (name = "internet", network = (allow = ["public", "private"]))
+  ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")]
 );
 

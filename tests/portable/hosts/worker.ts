@@ -6,7 +6,7 @@ import { records, type Journal } from 'toolwright/records'
 import { never, wait } from '../_assert.ts'
 import { cases } from '../cases.ts'
 import { mcpRefusals } from '../cases/mcp.ts'
-import { run, type Need } from '../run.ts'
+import { run, type Need, type Place } from '../run.ts'
 
 const kept = memoryJournal()
 let beats = 0
@@ -38,7 +38,11 @@ async function answer(request: Request): Promise<unknown> {
   const parameter = (name: string): string => searchParams.get(name) ?? ''
   switch (pathname) {
     case '/cases':
-      return run([...cases, ...mcpRefusals], JSON.parse(parameter('lacks')) as Need[])
+      return run(
+        [...cases, ...mcpRefusals],
+        JSON.parse(parameter('lacks')) as Need[],
+        JSON.parse(parameter('place')) as Place,
+      )
     case '/listed':
       return listed
     case '/recover':

@@ -1,0 +1,200 @@
+import { anthropic } from 'toolwright/formats/anthropic'
+import { aiSdk } from 'toolwright/formats/ai-sdk'
+import { gemini } from 'toolwright/formats/gemini'
+import { mcp } from 'toolwright/formats/mcp'
+import { openai } from 'toolwright/formats/openai'
+import { openaiResponses } from 'toolwright/formats/openai-responses'
+import { has, refused, same } from '../_assert.ts'
+import type { Case } from '../run.ts'
+import { bearer, documentOf, readyApi, shortly, type Json } from './_api.ts'
+
+const baseUrl = 'https://api.example.com'
+
+/** Returns numbers that are the same each time. */
+function numbers(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
+    return (state >>> 8) % below
+  }
+}
+
+const keys =
+  '$ref parameters requestBody content schema allOf properties items type in name required enum pattern servers security responses __proto__ constructor nullable discriminator mapping oneOf $defs operationId tags application/json multipart/form-data encoding a'.split(
+    ' ',
+  )
+const leaves = [
+  '#/paths',
+  '#/components/schemas/A',
+  '#',
+  'query',
+  'path',
+  'object',
+  'string',
+  null,
+  true,
+  '',
+  '(',
+  7,
+  -1.5,
+  '{id}',
+]
+
+/** Makes a value that could stand anywhere in a document, and is wrong in most places. */
+function garbage(random: (below: number) => number, depth = 0): unknown {
+  const kind = random(depth > 4 ? 1 : 3)
+  if (kind === 0) return leaves[random(leaves.length)]
+  const parts = Array.from({ length: random(5) }, () => garbage(random, depth + 1))
+  if (kind === 1) return parts
+  return JSON.parse(
+    `{${parts.map((part) => `${JSON.stringify(keys[random(keys.length)])}:${JSON.stringify(part)}`).join()}}`,
+  ) as unknown
+}
+
+export const apiDocuments: readonly Case[] = [
+  {
+    name: 'imports: a faulty operation is left out and told, and the others have their tools',
+    needs: ['web'],
+    async run() {
+      const chain = Object.fromEntries(
+        Array.from({ length: 40 }, (_, at) => [`C${at}`, { $ref: `#/components/parameters/C${at + 1}` }]),
+      )
+      const references = [
+        'file:///etc/passwd',
+        'https://evil.example/x',
+        '#/../x',
+        '#/__proto__',
+        '#/components/parameters/Self',
+        '#/components/parameters/C0',
+      ]
+      const faulty = references.map(($ref, index): [string, Json] => [`GET /bad${index}`, { parameters: [{ $ref }] }])
+      const good = ['getPet', 'getpet', 'GetPet'].map((operationId, index): [string, Json] => [
+        `GET /good${index}`,
+        { operationId },
+      ])
+      const components = { parameters: { Self: { $ref: '#/components/parameters/Self' }, ...chain } }
+      const { api, notes } = await readyApi(documentOf(Object.fromEntries([...faulty, ...good]), { components }), {
+        baseUrl,
+      })
+      same(
+        api.omitted.map(({ operation }) => operation),
+        references.map((_, index) => `GET /bad${index}`),
+      )
+      same([notes.length, api.tools().length, api.operations.length], [references.length, 3, 3])
+      const names = api.tools().map(({ name }) => name)
+      same([names[0], new Set(names.map((name) => name.toLowerCase())).size], ['getPet', 3])
+    },
+  },
+  {
+    name: 'imports: what is no document, and options that name nothing, are refused',
+    needs: ['web'],
+    async run() {
+      const { openapiTools } = await import('toolwright/imports/openapi')
+      const document = documentOf({ 'GET /p': { operationId: 'get' } })
+      const attempts: readonly (readonly [document: string | object, options: object])[] = [
+        [{ swagger: '2.0' }, {}],
+        [{}, {}],
+        [[], {}],
+        ['{"openapi": "3.1.0", ', {}],
+        [`{"openapi":"3.1.0","info":"${'x'.repeat(2_000)}"}`, { limits: { document: 1_000 } }],
+        [document, {}],
+        [document, { baseUrl, only: ['none'] }],
+        [document, { baseUrl, auth: { none: () => 'p455word-1' } }],
+        [{ ...document, ...bearer }, { auth: { token: () => 'p455word-1' } }],
+        [
+          { ...document, ...bearer },
+          { baseUrl: 'http://api.example.com', auth: { token: () => 'p455word-1' } },
+        ],
+        [document, { baseUrl, fixed: { none: 1 } }],
+        [document, { baseUrl, unknown: 1 }],
+      ]
+      for (const [made, options] of attempts)
+        same(await refused(() => openapiTools(made, options)), 'E_INVALID_CONFIGURATION', JSON.stringify(options))
+    },
+  },
+  {
+    name: 'imports: documents of garbage give tools or omissions, and change no prototype',
+    needs: ['web'],
+    async run() {
+      const before = Object.getOwnPropertyNames(Object.prototype).length
+      const random = numbers(7)
+      let operations = 0
+      for (let round = 0; round < 300; round++) {
+        const [operation, item, components] = [garbage(random), garbage(random), garbage(random)]
+        const document = {
+          openapi: '3.1.0',
+          paths: { '/a': { get: operation, post: operation, parameters: item }, '/b': item },
+          components,
+          security: item,
+        }
+        const { api } = await readyApi(document, { baseUrl })
+        for (const tool of api.tools()) tool.describe()
+        operations += api.tools().length + api.omitted.length
+      }
+      has(operations > 100, `${operations} operations`)
+      same([Object.getOwnPropertyNames(Object.prototype).length, ({} as Json)['a']], [before, undefined])
+    },
+  },
+  {
+    name: 'imports: one operation that cannot be described among many takes no definitions from the others',
+    needs: ['web'],
+    async run() {
+      const parameters = [{ name: 'q', in: 'query', schema: { type: 'string' } }]
+      const operations = Array.from({ length: 200 }, (_, at): [string, Json] => [
+        `GET /p${at}`,
+        {
+          operationId: `op${at}`,
+          parameters: at === 100 ? [{ name: 'q', in: 'query', schema: { $dynamicRef: '#x' } }] : parameters,
+        },
+      ])
+      const { api } = await readyApi(documentOf(Object.fromEntries(operations)), { baseUrl })
+      same([api.tools().length, api.omitted.length], [199, 1])
+      for (const format of [anthropic(), gemini(), mcp(), openai(), openaiResponses(), aiSdk()])
+        same(JSON.stringify(format.definitions(api.tools())).split('"op').length >= 199, true)
+    },
+  },
+  {
+    name: 'imports: a document leads to no private host, in any spelling',
+    needs: ['web'],
+    async run() {
+      const { openapiTools } = await import('toolwright/imports/openapi')
+      const hosts = [
+        '127.0.0.1',
+        '0x7f.1',
+        '2130706433',
+        '017700000001',
+        '[::1]',
+        '[::ffff:127.0.0.1]',
+        'localhost',
+        'a.local',
+        'intranet',
+        '10.0.0.1',
+        '169.254.169.254',
+        '[fd00::1]',
+        '100.64.0.1',
+        '192.168.1.1',
+      ]
+      const servedBy = (host: string): Json =>
+        documentOf({ 'GET /p': { operationId: 'get' } }, { servers: [{ url: `https://${host}/` }] })
+      for (const host of hosts) {
+        same(await refused(() => openapiTools(servedBy(host))), 'E_INVALID_CONFIGURATION', host)
+        const sent: string[] = []
+        const server = async (url: unknown): Promise<Response> => {
+          sent.push(String(url))
+          return new Response(null, { status: 302, headers: { location: `https://${host}/` } })
+        }
+        const { call } = await readyApi(servedBy('93.184.215.14'), { fetch: server })
+        same(
+          [
+            shortly(await call('get'))
+              .split(' ')
+              .slice(0, 2),
+            sent.length,
+          ],
+          [['error', 'none'], 1],
+          host,
+        )
+      }
+    },
+  },
+]

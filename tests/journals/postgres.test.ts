@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { createExecutor, tool } from 'toolwright'
 import { InvalidConfigurationError } from 'toolwright/errors'
+import type { ToolCallRecord } from 'toolwright/extension'
 import { postgresJournal, type PostgresPool } from 'toolwright/journals/postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
@@ -12,6 +13,7 @@ import {
   fixtureRecord,
   settledOf,
   unfinishedOf,
+  waitingOf,
   type Opened,
 } from '../conformance/journals.ts'
 import { startListener } from '../servers/listener.ts'
@@ -168,6 +170,60 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     expect(asked.length).toBeLessThan(6)
     await vi.waitFor(() => expect(told.size).toBe(80), 20_000)
     unwatch?.()
+  })
+
+  test('postgresJournal leaves the same rows by changes that come alone and by those that come together', async () => {
+    /** Makes calls of each kind, settles them, and returns the rows before and after. */
+    async function rowsBy(each: <Item>(work: (() => Promise<Item>)[]) => Promise<Item[]>): Promise<unknown[]> {
+      const schema = await newSchema()
+      const { journal } = open(pool, schema)
+      const rows = async (): Promise<unknown[]> => {
+        const columns = `id, owner, held_since, version, record, session, state, waits, created_at, expires_at, settled_at, cancel,
+          queue, alone, fingerprint, changed IS NOT NULL AS is_told`
+        const found = await pool.query(`SELECT ${columns} FROM "${schema}".toolwright_calls ORDER BY id`)
+        return found.rows
+      }
+      const work = { queue: 'gpu', attempts: 0, isAlone: true } as const
+      const forWorker = (id: string): ToolCallRecord =>
+        waitingOf(id, { state: 'PENDING', session: id }, { reason: 'worker', expiresAt: 8e12, work })
+      const records = [fixtureRecord('runs'), waitingOf('asks'), forWorker('is queued'), forWorker('has a worker')]
+      const fences = await each(records.map((record) => () => held(journal.claim(record, 'mine'))))
+      const [taken] = (await journal.take?.({ invocationId: 'has a worker', limit: 1 }, 'worker')) ?? []
+      expect(taken?.fence).toEqual({ owner: 'worker', number: 1 })
+      const before = await rows()
+      const settlements = records.map(({ id, session }, index) => {
+        const fence = id === 'has a worker' ? taken!.fence : fences[index]!
+        return () => Promise.resolve(journal.write(settledOf(id, { session }), fence))
+      })
+      expect(await each(settlements)).toEqual([true, true, true, true])
+      return [before, await rows()]
+    }
+    const alone = await rowsBy(async (work) => {
+      const items = []
+      for (const next of work) items.push(await next())
+      return items
+    })
+    expect(alone).toEqual(await rowsBy((work) => Promise.all(work.map((next) => next()))))
+    const settledRow = { state: 'settled', waits: null, expires_at: null, queue: null, alone: null, is_told: true }
+    expect(alone[1]).toMatchObject([settledRow, settledRow, settledRow, settledRow])
+  })
+
+  test('postgresJournal sends few parameters for a call that does not wait', async () => {
+    const parameters: number[] = []
+    const counting = {
+      query: (text: string, values?: unknown[]) => {
+        parameters.push(values?.length ?? 0)
+        return pool.query<Record<string, unknown>>(text, values)
+      },
+    }
+    const { journal } = openedJournal(postgresJournal(counting, { schema: await newSchema() }))
+    await journal.read('a')
+    parameters.length = 0
+    const fence = await held(journal.claim(fixtureRecord('a'), 'mine'))
+    expect(await journal.claim(fixtureRecord('a'), 'other')).toBe(null)
+    expect(await journal.write(settledOf('a'), { ...fence, owner: 'other' })).toBe(false)
+    expect(await journal.write(settledOf('a'), fence)).toBe(true)
+    expect(parameters).toEqual([5, 5, 6, 6])
   })
 
   test('postgresJournal makes the other changes if the server refuses one of those that come together', async () => {

@@ -18,6 +18,8 @@ const longestPayload = 2_500
 
 /** The parameters of a statement that changes a row. */
 type RowValues = readonly [id: string, ...others: unknown[]]
+/** A statement that changes one row, with its parameters. */
+type OneChange = readonly [text: string, values: readonly unknown[]]
 type TakeById = readonly [id: string, owner: string]
 
 /** What the journal asks of its tables. A change is one statement, as are changes that are asked for at the same time. */
@@ -46,9 +48,9 @@ export class PostgresStatements implements Rows {
     this.channel = `toolwright_${sha256(tables.calls).slice(0, 32)}`
     const texts = statementTexts(tables, notifies ? this.channel : undefined)
     this.#texts = texts
-    this.#claims = this.#changes(texts.claim, texts.claimEach)
-    this.#writes = this.#changes(texts.write, texts.writeEach)
-    this.#takeOvers = this.#changes(texts.takeOver, texts.takeOverEach)
+    this.#claims = this.#changes((values) => claimOf(values, texts), texts.claimEach)
+    this.#writes = this.#changes((values) => writeOf(values, texts), texts.writeEach)
+    this.#takeOvers = this.#changes((values) => [texts.takeOver, values], texts.takeOverEach)
   }
 
   claim(columns: Columns, owner: string, session: string): Promise<boolean> {
@@ -93,12 +95,15 @@ export class PostgresStatements implements Rows {
   }
 
   /** Changes a row by a statement that returns it, or several by one that returns their ids. */
-  #changes(one: string, each: string): Gathered<RowValues, boolean> {
+  #changes(one: (values: RowValues) => OneChange, each: string): Gathered<RowValues, boolean> {
     return new Gathered<RowValues, boolean>({
       keyOf: ([id]) => id,
       lengthOf: (values) =>
         values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0),
-      one: async (values) => (await this.#ask(one, [...values], true)).length === 1,
+      one: async (values) => {
+        const [text, own] = one(values)
+        return (await this.#ask(text, [...own], true)).length === 1
+      },
       all: async (all) => {
         const lists = all[0]?.map((_, column) => all.map((values) => values[column])) ?? []
         const ids = new Set((await this.#ask(each, lists)).map(({ id }) => id))
@@ -254,6 +259,20 @@ export class PostgresStatements implements Rows {
     )
     return { rows, next }
   }
+}
+
+/** Returns the statement of one claim. */
+function claimOf(values: RowValues, texts: StatementTexts): OneChange {
+  const [id, owner, record, session, state, , createdAt, , , , , alone] = values
+  if (state !== 'running' || alone !== null) return [texts.claim, values]
+  return [texts.claimRunning, [id, owner, record, session, createdAt]]
+}
+
+/** Returns the statement of one write. */
+function writeOf(values: RowValues, texts: StatementTexts): OneChange {
+  const [id, owner, number, record, state, , , settledAt, payload] = values
+  if (state !== 'settled') return [texts.write, values]
+  return [texts.settle, [id, owner, number, record, settledAt, payload]]
 }
 
 /** Returns what a notification says of a record: nothing, if it could be too long. */

@@ -1,9 +1,9 @@
 import type { JournalTables } from './_tables.ts'
 
-export type StatementTexts = Readonly<
-  Record<RowChange | `${RowChange}Each` | 'read' | 'take' | 'takeEach' | 'settled' | 'beat', string>
->
-type RowChange = 'claim' | 'write' | 'takeOver'
+export type StatementTexts = Readonly<Record<RowChange | PlainChange | RowQuestion, string>>
+type RowChange = 'claim' | 'write' | 'takeOver' | 'claimEach' | 'writeEach' | 'takeOverEach'
+type PlainChange = 'claimRunning' | 'settle'
+type RowQuestion = 'read' | 'take' | 'takeEach' | 'settled' | 'beat'
 
 /** The parameters of a claim and of a write, in their order, with their types. */
 const claimedColumns = {
@@ -45,12 +45,11 @@ export function statementTexts(
   { calls, owners, take, takeEach }: JournalTables,
   channel: string | undefined,
 ): StatementTexts {
-  /** Tells watches of a change, in the same statement. */
-  const telling = (payload: string): string => {
-    // The parameter has its type from the cast also if nothing is told.
-    const notification = channel === undefined ? `${payload}::text` : `pg_notify('${channel}', ${payload}::text)::text`
-    return `CASE WHEN changed = txid_current() THEN ${notification} END`
-  }
+  /** Tells watches of a change, in the same statement. The parameter has its type from the cast also if nothing is told. */
+  const notified = (payload: string): string =>
+    channel === undefined ? `${payload}::text` : `pg_notify('${channel}', ${payload}::text)::text`
+  /** The same, if it is a change that watches are told of. */
+  const telling = (payload: string): string => `CASE WHEN changed = txid_current() THEN ${notified(payload)} END`
   /** Several rows, from a list of each of their columns. */
   const rowsAsked = (columns: Readonly<Record<string, string>>): string => {
     const lists = Object.values(columns).map((type, index) => `$${index + 1}::${type}[]`)
@@ -68,6 +67,13 @@ export function statementTexts(
             fingerprint, CASE WHEN state <> 'running' THEN txid_current() END FROM asked
           ON CONFLICT (id) DO NOTHING RETURNING id, changed)
       SELECT change.id, ${telling('asked.payload')} FROM change JOIN asked ON asked.id = change.id`,
+    // The two changes of a call that neither waits nor has a worker: the server reads and writes what they need, and no more.
+    claimRunning: `INSERT INTO ${calls} (id, owner, held_since, version, record, session, state, created_at)
+      VALUES ($1, $2, 0, 0, $3, $4, 'running', $5) ON CONFLICT (id) DO NOTHING RETURNING id`,
+    settle: `UPDATE ${calls} SET version = version + 1, record = $4, updated_at = clock_timestamp(), state = 'settled',
+        waits = NULL, expires_at = NULL, settled_at = $5, queue = NULL, alone = NULL, fingerprint = NULL,
+        changed = txid_current()
+      WHERE id = $1 AND owner = $2 AND held_since <= $3 RETURNING ${notified('$6')}`,
     write: `UPDATE ${calls} SET version = version + 1, record = $4, updated_at = clock_timestamp(), state = $5,
         waits = $6, expires_at = $7, settled_at = $8, queue = $10, alone = $11, fingerprint = $12,
         changed = CASE WHEN state = 'waiting' OR $5 <> 'running' THEN txid_current() ELSE changed END

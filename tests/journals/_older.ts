@@ -59,8 +59,14 @@ const lessInFiles = [
   'DROP INDEX calls_line; DROP INDEX calls_beside; ALTER TABLE calls DROP COLUMN alone; PRAGMA user_version = 4',
   'DROP INDEX calls_queued; ALTER TABLE calls DROP COLUMN queue; PRAGMA user_version = 3',
 ]
-/** The same of tables of version 7. */
+/** The same of tables of version 8. Servers before Postgres 14 have nothing to set back. */
 export const lessInTables = (schema: string): string[] => [
+  `DO $$ BEGIN
+    EXECUTE 'ALTER TABLE "${schema}".toolwright_calls ALTER COLUMN record SET COMPRESSION default';
+  EXCEPTION WHEN syntax_error THEN
+    NULL;
+  END $$;
+  COMMENT ON TABLE "${schema}".toolwright_calls IS 'Toolwright journal 7'`,
   `DROP TABLE "${schema}".toolwright_effects;
   COMMENT ON TABLE "${schema}".toolwright_calls IS 'Toolwright journal 6'`,
   `DROP FUNCTION "${schema}".toolwright_take_each;
@@ -93,15 +99,15 @@ export async function makeFormerFile(file: string, steps: 0 | 1 | 2 | 3): Promis
   database.close()
 }
 
-/** Makes tables as a former release left them, of version 6, 5, 4, 3 or 2. */
+/** Makes tables as a former release left them, of version 7, 6, 5, 4, 3 or 2. */
 export async function makeFormerTables(
   query: (text: string, values?: unknown[]) => Promise<unknown>,
   journal: Journal,
   schema: string,
-  version: 2 | 3 | 4 | 5 | 6,
+  version: 2 | 3 | 4 | 5 | 6 | 7,
 ): Promise<void> {
   await fill(journal, version === 2 ? 3 : 1)
-  for (const statement of lessInTables(schema).slice(0, 7 - version)) await query(statement)
+  for (const statement of lessInTables(schema).slice(0, 8 - version)) await query(statement)
   const damage = `UPDATE "${schema}".toolwright_calls SET record = $1 WHERE id = $2`
   await query(damage, [damagedText, 'damaged'])
 }

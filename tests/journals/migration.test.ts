@@ -5,11 +5,12 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import type { ToolCallRecord } from 'toolwright/extension'
 import { postgresJournal } from 'toolwright/journals/postgres'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 import type { Journal } from 'toolwright/records'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listedBy, settledOf } from '../conformance/journals.ts'
+import { fixtureRecord, listedBy, settledOf } from '../conformance/journals.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import {
   expectedLists,
@@ -221,7 +222,7 @@ describe.skipIf(typeof server === 'string')('postgresJournal with tables of an o
     expect(killed).toBeGreaterThan(15)
   }, 240_000)
 
-  async function formerSchema(version: 2 | 3 | 4 | 5 | 6): Promise<string> {
+  async function formerSchema(version: 2 | 3 | 4 | 5 | 6 | 7): Promise<string> {
     const schema = `${run}_${schemas.length}`
     schemas.push(schema)
     await pool.query(`CREATE SCHEMA "${schema}"`)
@@ -234,7 +235,7 @@ describe.skipIf(typeof server === 'string')('postgresJournal with tables of an o
     await requireWholeSchema(await formerSchema(2))
   })
 
-  test.each([3, 4, 5, 6] as const)(
+  test.each([3, 4, 5, 6, 7] as const)(
     'lets calls for workers run alone that waited for it (version %i)',
     async (version) => {
       await requireTurns(postgresJournal(pool, { schema: await formerSchema(version) }).journal)
@@ -260,13 +261,61 @@ describe.skipIf(typeof server === 'string')('postgresJournal with tables of an o
         WHERE table_schema = $1 ORDER BY 1, 2`,
         [schema],
       )
+      const compression = await compressionOf(schema)
       const indexes = await pool.query<{ indexdef: string }>(
         'SELECT indexdef FROM pg_indexes WHERE schemaname = $1 ORDER BY indexname',
         [schema],
       )
-      return [columns.rows, indexes.rows.map(({ indexdef }) => indexdef.replaceAll(schema, ''))]
+      return [columns.rows, compression, indexes.rows.map(({ indexdef }) => indexdef.replaceAll(schema, ''))]
     }
     expect(await shapeOf(older)).toEqual(await shapeOf(newer))
+  })
+
+  /** Returns how the server compresses new records. Nothing: by its default. */
+  async function compressionOf(schema: string): Promise<unknown> {
+    const { rows } = await pool.query<{ compression: unknown }>(
+      // The column is missing before Postgres 14.
+      `SELECT nullif(to_jsonb(pg_attribute) ->> 'attcompression', '') AS compression FROM pg_attribute
+      WHERE attrelid = $1::regclass AND attname = 'record'`,
+      [`"${schema}".toolwright_calls`],
+    )
+    return rows[0]?.compression
+  }
+
+  test('compresses new records by lz4 if the server can, and reads those from before', async () => {
+    const { rows } = await pool.query<{ known: string }>(
+      `SELECT coalesce(array_to_string(enumvals, ' '), '') AS known FROM pg_settings WHERE name = 'default_toast_compression'`,
+    )
+    const schema = await formerSchema(7)
+    expect(await compressionOf(schema)).toBe(null)
+    const large = (id: string): ToolCallRecord => fixtureRecord(id, { input: { text: 'a long text '.repeat(5_000) } })
+    const insert = `INSERT INTO "${schema}".toolwright_calls (id, owner, held_since, version, record, session, state, created_at)
+      VALUES ($1, 'mine', 0, 0, $2, 's', 'running', 1)`
+    await pool.query(insert, ['before', JSON.stringify(large('before'))])
+    const { journal } = postgresJournal(pool, { schema })
+    await journal.claim(large('after'), 'mine')
+    expect(await compressionOf(schema)).toBe(rows[0]?.known.includes('lz4') === true ? 'l' : null)
+    for (const id of ['before', 'after']) expect((await journal.read(id))?.record).toEqual(large(id))
+  })
+
+  test.each([
+    ['does not know the statement', 'SET SQUEEZING lz4'],
+    ['does not know lz4', 'SET COMPRESSION lz3'],
+  ])('keeps the compression of a server that %s', async (_, words) => {
+    const unknowing = {
+      query: (text: string, values?: unknown[]) =>
+        pool.query<Record<string, unknown>>(text.replace('SET COMPRESSION lz4', words), values),
+    }
+    const former = await formerSchema(7)
+    const newer = `${run}_${schemas.length}`
+    schemas.push(newer)
+    await pool.query(`CREATE SCHEMA "${newer}"`)
+    for (const schema of [former, newer]) {
+      const { journal } = postgresJournal(unknowing, { schema })
+      await journal.claim(fixtureRecord('new'), 'mine')
+      expect((await journal.read('new'))?.record).toEqual(fixtureRecord('new'))
+      expect(await compressionOf(schema)).toBe(null)
+    }
   })
 
   test('stops processes of the older version, which would leave the columns empty', async () => {

@@ -84,7 +84,7 @@ test('postgresJournal asks again where the server undid a statement because of o
   const { journal } = postgresJournal({
     query: async (text) => {
       asked.push(text)
-      if (text.includes('obj_description')) return { rows: [{ version: 'Toolwright journal 7' }] }
+      if (text.includes('obj_description')) return { rows: [{ version: 'Toolwright journal 8' }] }
       if (asked.length < 6) throw Object.assign(new Error('could not serialize access'), { code: '40001' })
       return { rows: [{ fence: 0 }] }
     },

@@ -19,7 +19,8 @@ export interface JournalTables {
 /** Runs one statement. If it is frequent, a connection has the server prepare it once. */
 export type RunStatement = (text: string, values?: unknown[], isFrequent?: boolean) => Promise<readonly Row[]>
 
-const journalVersion = '7'
+const journalVersion = '8'
+const effectsVersion = '7'
 const mergedVersion = '6'
 const tooledVersion = '5'
 const linedVersion = '4'
@@ -41,6 +42,7 @@ const postgresUpgrades: Readonly<Record<string, (ask: RunStatement, tables: Jour
   [linedVersion]: addTools,
   [tooledVersion]: mergeIndexes,
   [mergedVersion]: addEffects,
+  [effectsVersion]: setCompression,
 }
 
 /**
@@ -136,7 +138,8 @@ async function createTables(ask: RunStatement, tables: JournalTables): Promise<v
       ${lineStatements(tables)}
       ${toolStatements(tables)}
       ${mergeStatements(tables)}
-      ${effectStatements(tables)}`,
+      ${effectStatements(tables)}
+      ${compressionStatement(tables)}`,
     ),
   )
 }
@@ -224,7 +227,24 @@ async function mergeIndexes(ask: RunStatement, tables: JournalTables): Promise<v
 }
 
 async function addEffects(ask: RunStatement, tables: JournalTables): Promise<void> {
-  await ask(atVersion(mergedVersion, journalVersion, tables, effectStatements(tables)))
+  await ask(atVersion(mergedVersion, effectsVersion, tables, effectStatements(tables)))
+}
+
+async function setCompression(ask: RunStatement, tables: JournalTables): Promise<void> {
+  await ask(atVersion(effectsVersion, journalVersion, tables, compressionStatement(tables)))
+}
+
+/**
+ * Has the server compress records above 2 kB by lz4, which takes it a fraction of the time of its default. What is written already
+ * stays as it is. Postgres 12 and 13 do not know the statement, and servers that are built without lz4 refuse it: both go on as before.
+ */
+function compressionStatement({ calls }: JournalTables): string {
+  return `
+    BEGIN
+      EXECUTE 'ALTER TABLE ${calls} ALTER COLUMN record SET COMPRESSION lz4';
+    EXCEPTION WHEN syntax_error OR feature_not_supported OR invalid_parameter_value THEN
+      NULL;
+    END;`
 }
 
 /** The table of which invocation does what. */

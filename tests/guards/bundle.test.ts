@@ -66,9 +66,9 @@ describe.runIf(existsSync(join(import.meta.dirname, '..', '..', 'dist', 'index.j
     expect(eager.gzip / 1e3).toBeLessThanOrEqual(limit)
   })
 
-  it('of the search for tools alone has at most 22.9 kB, half of it words', async () => {
+  it('of the search for tools alone has at most 24.6 kB, half of it words', async () => {
     const { eager } = await bundle("export * from './dist/discovery/search.js'", 'node', true)
-    expect(eager.gzip).toBeLessThanOrEqual(22_900)
+    expect(eager.gzip).toBeLessThanOrEqual(24_600)
   })
 
   it('of the tools of an API alone has at most 23.4 kB, and what their calls need comes with the first, in 9.4 kB', async () => {

@@ -12,7 +12,7 @@ import {
   ToolTimeoutError,
 } from '../kernel/errors.ts'
 import type { RecordsContext } from '../kernel/executor-context.ts'
-import { modelLine } from '../kernel/outcome/failure.ts'
+import { modelText } from '../kernel/outcome/failure.ts'
 import { foldEvent } from './fold.ts'
 import type { FoundRecord, ListedRecord } from './journal.ts'
 import type { JournalRecorder } from './recorder.ts'
@@ -49,7 +49,7 @@ export function closingOf(
   const [status, durationMs] = [statusOf(error), timestamp - createdAt]
   const seq = envelope.seq + ends.length
   const settled: ToolEvent = { ...envelope, event: 'call:settled', seq, status, effect, error, durationMs }
-  const content = [{ type: 'text' as const, text: modelLine(error, true) }]
+  const content = [{ type: 'text' as const, text: modelText(error, true) }]
   const closed = {
     ...foldEvent(record, settled),
     journal: {

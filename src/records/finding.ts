@@ -5,7 +5,7 @@ import type { ToolCallRecord } from '../kernel/call/record.ts'
 import { SealedError, statusOf, type SettledStatus } from '../kernel/errors.ts'
 import type { RecordsContext } from '../kernel/executor-context.ts'
 import { copyOf } from '../kernel/json/copy.ts'
-import { modelLine } from '../kernel/outcome/failure.ts'
+import { modelText } from '../kernel/outcome/failure.ts'
 import type { Settlement } from '../kernel/recorder.ts'
 import { envelopeOf, journaledOf } from './close.ts'
 import { foldEvent } from './fold.ts'
@@ -55,7 +55,7 @@ export function startOfCall({ startedAt, createdAt }: ToolCallRecord): number {
 export function happenedNot({ id: invocationId, callId, name: toolName }: ToolCallRecord): Settlement {
   const error = notHappened()
   Object.assign(error, { toolName, callId, invocationId })
-  const content = [{ type: 'text' as const, text: modelLine(error, true) }]
+  const content = [{ type: 'text' as const, text: modelText(error, true) }]
   const result = new CallResult({ invocationId, callId, toolName }, statusOf(error), 'none', content, 0)
   result.error = error
   return { result, artifact: undefined }

@@ -11,7 +11,7 @@ export { parseArgs, readJson } from '../../src/kernel/json/parse.ts'
 export {
   categoryOf,
   downstream,
-  modelLine,
+  modelText,
   oneLine,
   returnedFailure,
   errorWords,

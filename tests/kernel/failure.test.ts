@@ -6,7 +6,7 @@ import { openai } from 'toolwright/formats/openai'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { hostile, outcome, revoked, sink, text, work } from './_calls.ts'
-import { categoryOf, downstream, modelLine, oneLine, returnedFailure, errorWords } from './_inside.ts'
+import { categoryOf, downstream, modelText, oneLine, returnedFailure, errorWords } from './_inside.ts'
 
 class Unreadable extends Error {
   override get message(): string {
@@ -220,11 +220,23 @@ describe('one line', () => {
   })
 })
 
-describe('the line for the model', () => {
+describe('the text for the model', () => {
   test('is the name and the message of what was thrown, and no more', () => {
     const cause = Object.assign(new RangeError('too far', { cause: new Error('canary') }), { detail: 'canary' })
-    const line = modelLine(downstream('t', cause), true)
+    const line = modelText(downstream('t', cause), true)
     expect(line).toBe('RangeError: too far')
+  })
+
+  test('has the lines of what was thrown, and no other character that steers a reader', async () => {
+    const words = 'Build failed:\r\n  a.ts:1\tno x\n\u001b[31m\u202e'
+    const failing = work('build', () => {
+      throw new ToolFailure(words, { recommendations: ['Read a.ts.'] })
+    })
+    const result = await createExecutor({ tools: [failing] }).execute({ name: 'build' })
+    expect(text(result)).toBe(
+      `Build failed:\n  a.ts:1\tno x\n${String.raw`\u001b[31m\u202e`}\nRecommendations: Read a.ts.`,
+    )
+    expect(modelText(downstream('t', new Error('a\n'.repeat(1_000))), true)).toHaveLength(1_000)
   })
 
   test('is plain words for what we refuse or a handler means, and says the class of what is foreign', async () => {
@@ -287,7 +299,7 @@ describe('the line for the model', () => {
     ['what was revoked', revoked()],
     ['nothing in its list', { code: 'ECONNRESET', errors: [] }],
   ])('tells nothing else of a cause: %s', (_, cause) => {
-    const line = modelLine(downstream('t', new TypeError('fetch failed', { cause })), true)
+    const line = modelText(downstream('t', new TypeError('fetch failed', { cause })), true)
     expect(line).toMatch(/^TypeError: fetch failed( \(ECONNRESET\))?$/)
   })
 

@@ -12,7 +12,7 @@ import type { ErrorCategory, ToolError } from '../errors.ts'
 import { escapeDeceptive } from '../json/deceptive.ts'
 import { shortened } from '../json/shortened.ts'
 
-const longestFailureLine = 1_000
+const longestFailure = 1_000
 
 const unreadWords = 'something was thrown that cannot be read'
 
@@ -128,21 +128,23 @@ export function categoryOf(thrown: unknown): ErrorCategory {
 }
 
 /**
- * Returns the line of an error for the model. It never has a stack. Of causes it has only what a handler threw, with class
+ * Returns the text of an error for the model. It never has a stack. Of causes it has only what a handler threw, with class
  * names such as `TypeError`, but not those of this package.
  */
-export function modelLine(error: ToolError, isExposed: boolean): string {
+export function modelText(error: ToolError, isExposed: boolean): string {
   if (!isExposed || !error.exposed) return 'The tool failed; the reason is not shown.'
   const cause = error.code === 'E_TOOL_DOWNSTREAM_ERROR' ? error.cause : undefined
   const { name, message } = cause === undefined ? error : errorWords(cause)
   const isForeign = cause !== undefined && !isToolError(cause) && !(cause instanceof ToolFailure)
-  const advice = error.recommendations?.length ? ` Recommendations: ${error.recommendations.join(' ')}` : ''
-  return oneLine(`${isForeign ? `${name}: ` : ''}${message}${advice}`, longestFailureLine)
+  const joint = message.includes('\n') ? '\n' : ' '
+  const advice = error.recommendations?.length ? `${joint}Recommendations: ${error.recommendations.join(' ')}` : ''
+  const text = `${isForeign ? `${name}: ` : ''}${message}${advice}`
+  return oneLine(text.replaceAll('\r\n', '\n'), longestFailure, '\n\t')
 }
 
-/** Returns text as one line. Deceptive characters are escaped. */
-export function oneLine(text: string, longest: number): string {
-  return shortened(escapeDeceptive(text.slice(0, longest + 1)), longest)
+/** Returns text as one line. Deceptive characters are escaped. @param except Those that stay, such as line ends. */
+export function oneLine(text: string, longest: number, except?: string): string {
+  return shortened(escapeDeceptive(text.slice(0, longest + 1), except), longest)
 }
 
 /**

@@ -2,7 +2,7 @@ import { type CallStatus, InternalError, isToolError, statusOf, ToolDeniedError,
 import type { SideEffect, ToolResult } from '../call/call.ts'
 import { CallResult } from '../call/call-result.ts'
 import { unmarked, type ContentBlock } from '../result/content.ts'
-import { modelLine } from './failure.ts'
+import { modelText } from './failure.ts'
 import { stageFields, toldOutput, type Received, type Spooled, type Writable } from '../call/parcel.ts'
 import { encodeResult } from '../result/encode.ts'
 import { canBeDescribed, type ToolDefinition } from '../tool/definition.ts'
@@ -115,7 +115,7 @@ function wordsFor(received: Received, kernel: OutcomeContext, error: ToolError):
   const isTheirs = error.code === 'E_TOOL_DOWNSTREAM_ERROR' || error.code === 'E_INVALID_TOOL_RESULT'
   const { tool, call } = stageFields(received)
   const isExposed = !isTheirs || (tool?.exposeErrors ?? kernel.exposeErrors)
-  const words: ContentBlock = { type: 'text', text: modelLine(error, isExposed) }
+  const words: ContentBlock = { type: 'text', text: modelText(error, isExposed) }
   if (error.code !== 'E_INVALID_TOOL_ARGS' || call.via === undefined || tool === undefined) return [words]
   return [words, { type: 'text', text: schemaWords(tool) }] // the model may not have been shown the tool
 }

@@ -2,7 +2,7 @@ import type { Confirmed } from '../call/parcel.ts'
 import { emitProgress, isWatched } from '../call/emit.ts'
 import { InvalidConfigurationError, isToolError } from '../errors.ts'
 import { isPlainObject } from '../json/copy.ts'
-import { modelLine } from '../outcome/failure.ts'
+import { modelText } from '../outcome/failure.ts'
 import type { Middleware, ToolHooks } from '../ports.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import type { RunContext } from '../executor-context.ts'
@@ -54,7 +54,7 @@ function emitRetry(call: Confirmed, kernel: RunContext, failure: unknown): void 
   if (!isToolError(failure) || !isWatched(call, kernel)) return
   const { redactor, tool, attempts } = call
   const isExposed = tool.exposeErrors ?? kernel.exposeErrors
-  const message = modelLine(redactor?.error(failure) ?? failure, isExposed)
+  const message = modelText(redactor?.error(failure) ?? failure, isExposed)
   emitProgress(call, kernel, 'retry', { attempt: attempts + 1, error: { code: failure.code, message } })
 }
 

@@ -1,9 +1,8 @@
-import { idOf, optionsOf } from './call/call.ts'
-import type { ToolResult } from './call/call.ts'
+import { idOf, noRecord, optionsOf, type ToolResult } from './call/call.ts'
 import type { CallOptions } from './call/context-types.ts'
 import type { RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
 import type { ExecutorCalls, RecordedCalls } from './calls-types.ts'
-import { InvalidConfigurationError, JournalError } from './errors.ts'
+import { InvalidConfigurationError } from './errors.ts'
 import type { Confirmed } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
 import type { EarlierCalls } from './ports.ts'
@@ -44,7 +43,7 @@ export class Calls implements ExecutorCalls {
   readonly get = async (invocationId: string): Promise<ToolCallSnapshot> => {
     const [id, { recorder, inFlight }] = [idOf(invocationId), this.#kernel]
     const snapshot = await recorder?.snapshot(id, inFlight.get(id))
-    if (snapshot === undefined) throw new JournalError(`Tool record not found: ${id}`)
+    if (snapshot === undefined) throw noRecord(id)
     return snapshot
   }
 

@@ -1,5 +1,5 @@
 import { limited } from '../kernel/call/limited.ts'
-import { findingMark, idOf, type ToolResult } from '../kernel/call/call.ts'
+import { findingMark, idOf, noRecord, type ToolResult } from '../kernel/call/call.ts'
 import type { WaitingCall } from '../kernel/call/wait.ts'
 import type { ToolCallRecord, ToolCallSnapshot } from '../kernel/call/record.ts'
 import {
@@ -124,7 +124,7 @@ export class JournalCalls implements RecorderCalls {
       [signal, closed],
       async (settled) => {
         const found = settled ?? (await this.#recorder.read(invocationId))
-        if (found === null) throw new JournalError(`Tool record not found: ${invocationId}`)
+        if (found === null) throw noRecord(invocationId)
         const { record } = found
         if (isSettled(record.state))
           return { result: await unlessGivenUp(this.#recorder.findings.outcome(found), [signal, closed]) }

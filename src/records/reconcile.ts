@@ -1,5 +1,4 @@
-import { findingMark } from '../kernel/call/call.ts'
-import type { ToolResult } from '../kernel/call/call.ts'
+import { findingMark, noRecord, type ToolResult } from '../kernel/call/call.ts'
 import { CallResult } from '../kernel/call/call-result.ts'
 import type { ToolValues } from '../kernel/call/context-types.ts'
 import { publish } from '../kernel/call/emit.ts'
@@ -60,7 +59,7 @@ export class Findings {
   /** Does what `executor.calls.reconcile` does. */
   async reconcile(invocationId: string): Promise<ToolResult> {
     const found = await this.#recorder.read(invocationId)
-    if (found === null) throw new JournalError(`Tool record not found: ${invocationId}`)
+    if (found === null) throw noRecord(invocationId)
     if (isSettled(found.record.state)) return this.outcome(found)
     throw new UnavailableError(
       `Invocation ${JSON.stringify(invocationId)} has not settled, so nothing is asked. If its process has died, \`recover\` closes it.`,

@@ -1,9 +1,9 @@
-import type { ToolResult } from '../kernel/call/call.ts'
+import { noRecord, type ToolResult } from '../kernel/call/call.ts'
 import type { ToolEvent } from '../kernel/call/events.ts'
 import type { Received } from '../kernel/call/parcel.ts'
 import type { ResumableCall, Wait, WaitingCall } from '../kernel/call/wait.ts'
 import type { WaitRecord, ToolCallRecord, ToolCallSnapshot } from '../kernel/call/record.ts'
-import { InvalidConfigurationError, JournalError, ToolCancelledError, type ToolError } from '../kernel/errors.ts'
+import { InvalidConfigurationError, ToolCancelledError, type ToolError } from '../kernel/errors.ts'
 import type { CallQuery, RecordedCalls, WaitingQuery } from '../kernel/calls-types.ts'
 import { copyOf } from '../kernel/json/copy.ts'
 import { readText } from '../kernel/json/json-text.ts'
@@ -157,7 +157,7 @@ export class UnrecordedCalls implements WaitKeeper, RecorderCalls {
       if (this.#kernel.inFlight.has(invocationId)) return { until: Date.now() + 20 } // it is about to resume
       const result = this.#results.get(invocationId)
       if (result !== undefined) return { result }
-      throw new JournalError(`Tool record not found: ${invocationId}`)
+      throw noRecord(invocationId)
     })
     this.#results.take(invocationId)
     return settled

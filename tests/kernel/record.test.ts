@@ -357,6 +357,23 @@ describe('a snapshot', () => {
       const refusal = executor.calls.get('nobody')
       await expect(refusal).rejects.toThrow('Tool record not found: nobody')
       await expect(refusal).rejects.toBeInstanceOf(ToolError)
+      await expect(executor.calls.settled('nobody')).rejects.toThrow('Tool record not found: nobody')
     },
   )
+
+  test('says which id is wanted, and where it is found', async () => {
+    const executor = createExecutor({ tools: [work('t', () => 1)], use: [memoryJournal()] })
+    const { callId, invocationId } = await executor.execute({ id: 'toolu_1', name: 't' })
+    for (const id of [callId ?? '', 'toolu_1']) {
+      for (const refusal of [executor.calls.get(id), executor.calls.reconcile(id), executor.calls.settled(id)]) {
+        await expect(refusal).rejects.toMatchObject({
+          code: 'E_JOURNAL',
+          message: expect.stringMatching(/`invocationId` of a result, not its `callId`.*`calls\.list\(\)`/),
+        })
+      }
+    }
+    const [listed] = await executor.calls.list()
+    expect(listed?.invocationId).toBe(invocationId)
+    expect((await executor.calls.reconcile(invocationId)).status).toBe('ok')
+  })
 })

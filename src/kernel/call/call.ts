@@ -1,7 +1,8 @@
 import { valueKind } from '../json/value-kind.ts'
 import type { SpooledArtifact } from '../result/artifact.ts'
 import type { ContentBlock } from '../result/content.ts'
-import { InvalidConfigurationError, InvalidToolArgsError, type CallStatus, type ToolError } from '../errors.ts'
+import { InvalidConfigurationError, InvalidToolArgsError, JournalError } from '../errors.ts'
+import type { CallStatus, ToolError } from '../errors.ts'
 import type { CallOptions } from './context-types.ts'
 import { shortened } from '../json/shortened.ts'
 import { sha256 } from '#sha256'
@@ -178,4 +179,11 @@ export function optionsOf<Options extends object>(options: Options): Options {
 export function idOf(invocationId: string): string {
   if (typeof invocationId === 'string') return invocationId
   throw new InvalidConfigurationError(`The id of an invocation is text, and not ${typeof invocationId}.`)
+}
+
+/** Makes the error for a call that has no record. */
+export function noRecord(invocationId: string): JournalError {
+  return new JournalError(
+    `Tool record not found: ${invocationId}. Give the \`invocationId\` of a result, not its \`callId\` or the provider's \`id\`. \`calls.list()\` lists the calls.`,
+  )
 }

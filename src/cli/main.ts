@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module'
 import { isToolError } from '../index.ts'
 import { commandLine, UsageError, type Command } from './arguments.ts'
 import { callCommand } from './call.ts'
@@ -6,6 +5,7 @@ import { callsCommand } from './calls.ts'
 import { cassetteCommand } from './cassette.ts'
 import { checkCommand } from './check.ts'
 import { decideCommand } from './decide.ts'
+import { packageVersion } from './files.ts'
 import { note, printText, thrownMessage, type Host } from './host.ts'
 import { idCommand } from './id.ts'
 import { initCommand } from './init.ts'
@@ -105,9 +105,4 @@ function asksForHelp(words: readonly string[]): boolean {
 async function say({ stdout }: Host, text: string): Promise<number> {
   await printText(stdout, text)
   return 0
-}
-
-function packageVersion(): string {
-  const manifest = createRequire(import.meta.url)('toolwright/package.json') as { readonly version: string }
-  return manifest.version
 }

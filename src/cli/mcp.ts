@@ -3,12 +3,15 @@ import process from 'node:process'
 import type { McpToolServer } from '../mcp/server.ts'
 import type { ToolExecutor } from '../index.ts'
 import { UsageError, type Command, type CommandLine } from './arguments.ts'
+import { packageVersion, versionOfFile } from './files.ts'
 import { untilInterrupted, note, printText, thrownMessage, type Host } from './host.ts'
 import { openApiHelp, openApiOptions, openDocument } from './openapi.ts'
 import { openWorkspace, workspaceOptions } from './workspace.ts'
 import { openExecutor, executionHelp, servingOptions } from './execution.ts'
 
 const mcpTokenVariable = 'TOOLWRIGHT_MCP_TOKEN'
+/** How long calls may go on after the end of stdin, in milliseconds. A client that waits no longer sends SIGTERM, which ends them. */
+const endTimeout = 5_000
 
 /** `toolwright mcp`: serves the tools of a module to clients of the Model Context Protocol. */
 export const mcpCommand: Command = {
@@ -19,12 +22,14 @@ Usage: toolwright mcp [<module>] [--openapi FILE] [--workspace DIR] [--task MODU
 
 Serves the tools that models may call over the Model Context Protocol: on stdin and
 stdout, to the client that started this process, or with --http to any client on this
-machine. A call that needs approval asks the client's user.
+machine. A call that needs approval asks the client's user. After the end of stdin, calls
+go on for 5 seconds at most, and are answered.
 
   --http PORT       listen on 127.0.0.1; 0: any port that is free. Prints the address.
                     If ${mcpTokenVariable} is set, clients must send it as
                     their bearer token.
-  --name NAME       the name of the server (default toolwright)
+  --name NAME       the name of the server (default toolwright). Its version is that of the
+                    package that has the module
 ${openApiHelp}
   --workspace DIR   serve the built-in tools too: files, commands and lists in DIR
   --sandbox NAME    how commands run: local (default; the client's user approves each) or
@@ -70,7 +75,9 @@ function portOf(options: CommandLine): number | undefined {
 }
 
 async function mcpServerOf(executor: ToolExecutor, options: CommandLine, host: Host): Promise<McpToolServer> {
-  const name = options.text('name')
+  const [name, [path]] = [options.text('name'), options.positionals]
+  const isBuiltIn = options.text('workspace') !== undefined
+  const version = path !== undefined ? versionOfFile(path) : isBuiltIn ? packageVersion() : undefined
   const { mcpServer } = await import('../mcp/server.ts').catch((error: unknown) => {
     const isMissing = (error as { readonly code?: unknown } | null)?.code === 'ERR_MODULE_NOT_FOUND'
     if (!isMissing) throw error
@@ -80,6 +87,7 @@ async function mcpServerOf(executor: ToolExecutor, options: CommandLine, host: H
     executor,
     report: (error) => note(host, thrownMessage(error)),
     ...(name === undefined ? undefined : { name }),
+    ...(version === undefined ? undefined : { version }),
   })
 }
 
@@ -89,7 +97,7 @@ async function serveStdio(server: McpToolServer, host: Host): Promise<void> {
       host.stdout.write(chunk.toString('utf8'), done)
     },
   })
-  const { closed, close } = await server.stdio({ stdin: host.stdin, stdout })
+  const { closed, close } = await server.stdio({ stdin: host.stdin, stdout, endTimeout })
   await Promise.race([closed, untilInterrupted(host)])
   await close()
 }

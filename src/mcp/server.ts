@@ -7,7 +7,7 @@
  */
 import type { Readable, Writable } from 'node:stream'
 import type { Transport } from '@modelcontextprotocol/server'
-import { checkOptions, integerFrom, reporterOf, stringOption } from '../extension.ts'
+import { checkOptions, integerFrom, numberFrom, reporterOf, stringOption, type OptionCheck } from '../extension.ts'
 import { connectServer, serve } from './server/_connection.ts'
 import { httpChecks, httpHandler, type HttpHandler, type HttpOptions } from './server/_http.ts'
 import type { Listening, ListenOptions } from './server/_listen.ts'
@@ -33,6 +33,11 @@ export interface StdioOptions {
    * this one finds its calls there, if the journal has them. Default: one of its own.
    */
   readonly session?: string
+  /**
+   * How long calls may go on after the client has closed its end of stdin, in milliseconds. It still gets their answers. Then those
+   * that run are cancelled, and answered so. `0` cancels them at once. Default: 1,500, since many clients kill a server after 2,000.
+   */
+  readonly endTimeout?: number
 }
 
 /** One connection to a client. */
@@ -88,13 +93,17 @@ export interface McpToolServer {
  */
 export function mcpServer(options: McpServerOptions): McpToolServer {
   const settings = serverSettings(options)
-  const connectTo: McpToolServer['connect'] = async (transport, { session = `mcp-${crypto.randomUUID()}` } = {}) => {
+  const connectTo = async (
+    transport: Transport,
+    session = `mcp-${crypto.randomUUID()}`,
+    givenUp?: AbortSignal,
+  ): Promise<McpConnection> => {
     const { serveStdio } = await import('@modelcontextprotocol/server/stdio')
     const { promise: closed, resolve } = Promise.withResolvers<void>()
     const connection = serveStdio(
       ({ era }) => {
         const owner = `mcp-${crypto.randomUUID()}`
-        const peer: Peer = { session, principal: undefined, era, owner, isLone: false, party: undefined }
+        const peer: Peer = { session, principal: undefined, era, owner, isLone: false, party: undefined, givenUp }
         return connectServer(serve(peer, settings), peer, settings)
       },
       { transport },
@@ -126,11 +135,28 @@ export function mcpServer(options: McpServerOptions): McpToolServer {
       const { listen } = await import('#listen')
       return listen(httpHandler(settings, listenOptions), listenOptions, settings.report)
     },
-    async stdio({ stdin, stdout, session } = {}) {
-      const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio')
-      return connectTo(new StdioServerTransport(stdin, stdout, { maxBufferSize: settings.messageLimit }), { session })
+    async stdio(stdioOptions = {}) {
+      checkOptions('stdio', stdioOptions, {
+        stdin: streamOption('read'),
+        stdout: streamOption('write'),
+        session: stringOption,
+        endTimeout: numberFrom(0),
+      })
+      const { stdin, stdout, session, endTimeout = 1_500 } = stdioOptions
+      const { messageLimit } = settings
+      const { ClientStreams } = await import('./server/_stdio.ts')
+      const leaving = new AbortController()
+      const giveUp = (): void => leaving.abort(new Error('The client has closed its end of the connection.'))
+      return connectTo(new ClientStreams(stdin, stdout, { messageLimit, endTimeout, giveUp }), session, leaving.signal)
     },
-    connect: connectTo,
+    connect: (transport, { session } = {}) => connectTo(transport, session),
+  }
+}
+
+function streamOption(method: 'read' | 'write'): OptionCheck {
+  return {
+    expected: `a stream to ${method}`,
+    accepts: (value) => typeof (value as Partial<Readable & Writable> | null)?.[method] === 'function',
   }
 }
 
@@ -140,7 +166,7 @@ function serverSettings(options: McpServerOptions): ServerSettings {
   return {
     executor: options.executor,
     name: options.name ?? 'toolwright',
-    version: options.version ?? '1.0.0',
+    version: options.version ?? '0.0.0',
     title: options.title,
     instructions: options.instructions,
     caller: options.caller ?? 'model',

@@ -1,9 +1,13 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
+import { pathToFileURL } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createExecutor, tool } from 'toolwright'
 import { mcpServer } from 'toolwright/mcp/server'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { ended, program, start, toolwright } from '../cli/_command.ts'
 import { closing } from './_server.ts'
 
@@ -12,6 +16,9 @@ const initialize = {
   id: 0,
   method: 'initialize',
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+}
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  readonly version: string
 }
 const module = new URL('modules/chatty.ts', import.meta.url).pathname
 
@@ -51,20 +58,43 @@ function linesOf(stdin: NodeJS.WritableStream, stdout: NodeJS.ReadableStream): L
   }
 }
 
+interface Served extends Lines {
+  readonly stdin: PassThrough
+  readonly stdout: PassThrough
+  readonly closed: Promise<void>
+  readonly close: () => Promise<void>
+  readonly end: () => void
+  /** Resolves when the tool `wait` runs, which ends with what `release` gives. */
+  readonly begun: Promise<void>
+  readonly release: (text: string) => void
+}
+
 async function served(
-  options: { readonly messageLimit?: number } = {},
+  { endTimeout, ...options }: { readonly messageLimit?: number; readonly endTimeout?: number } = {},
   said: unknown[] = [],
-): Promise<Lines & { stdin: PassThrough; closed: Promise<void>; end: () => void }> {
+): Promise<Served> {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()]
   const echo = tool('echo', ({ text }: { text?: unknown }) => {
     said.push(text)
     return String(text)
   })
-  const executor = createExecutor({ tools: [echo] })
+  const { promise: released, resolve: release } = Promise.withResolvers<string>()
+  const begun = Promise.withResolvers<void>()
+  const wait = tool('wait', (_, { signal }) => {
+    begun.resolve()
+    signal.addEventListener('abort', () => said.push('given up'))
+    return released
+  })
+  const executor = createExecutor({ tools: [echo, wait] })
   closing(() => executor.close())
-  const { closed, close } = await mcpServer({ executor, ...options }).stdio({ stdin, stdout })
+  const { closed, close } = await mcpServer({ executor, ...options }).stdio({
+    stdin,
+    stdout,
+    ...(endTimeout !== undefined && { endTimeout }),
+  })
   closing(close)
-  return { ...linesOf(stdin, stdout), stdin, closed, end: () => void stdin.end() }
+  const end = (): void => void stdin.end()
+  return { ...linesOf(stdin, stdout), stdin, stdout, closed, close, end, begun: begun.promise, release }
 }
 
 async function turns(count: number): Promise<void> {
@@ -100,6 +130,70 @@ describe('over stdio', () => {
     await next()
     end()
     await closed
+  })
+
+  test('a client that has closed its end still gets the answers to what it asked before', async () => {
+    const { say, next, begun, end, release, closed } = await served({ endTimeout: 60_000 })
+    say(initialize)
+    await next()
+    say({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'wait' } })
+    await begun
+    say({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'echo', arguments: { text: 'last' } } })
+    end()
+    expect(await next()).toMatchObject({ id: 2, result: { content: [{ text: 'last' }] } })
+    release('late')
+    expect(await next()).toMatchObject({ id: 1, result: { content: [{ text: 'late' }] } })
+    await closed
+  })
+
+  test('a call that goes on for too long after that is cancelled, and answered so', async () => {
+    const said: unknown[] = []
+    const { say, next, begun, end, closed } = await served({ endTimeout: 0 }, said)
+    say(initialize)
+    await next()
+    say({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'wait' } })
+    await begun
+    end()
+    const { id, result } = await next()
+    expect(id).toBe(1)
+    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/cancelled/) }] })
+    await closed
+    expect(said).toEqual(['given up'])
+  })
+
+  test('what the client cancelled, and a server that is closed, wait for no answer', async () => {
+    const cancelled = await served({ endTimeout: 60_000 })
+    cancelled.say(initialize)
+    await cancelled.next()
+    cancelled.say({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'wait' } })
+    await cancelled.begun
+    cancelled.say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
+    cancelled.end()
+    await cancelled.closed
+
+    const left = await served({ endTimeout: 60_000 })
+    left.say(initialize)
+    await left.next()
+    left.say({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'wait' } })
+    await left.begun
+    left.end()
+    await turns(3)
+    await left.close()
+    await left.closed
+  })
+
+  test('a client whose two streams are gone gets no answer', async () => {
+    const said: unknown[] = []
+    const { say, next, begun, end, stdin, stdout, closed } = await served({ endTimeout: 60_000 }, said)
+    say(initialize)
+    await next()
+    say({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'wait' } })
+    await begun
+    end()
+    stdout.destroy(new Error('the client is gone'))
+    await closed
+    expect(said).toEqual(['given up'])
+    expect(stdin.listenerCount('data')).toBe(0)
   })
 
   test('a message that is too large ends the connection, and neither it nor what comes after it runs', async () => {
@@ -140,7 +234,7 @@ describe('toolwright mcp', () => {
     const end = ended(child)
     const { say, next } = linesOf(child.stdin, child.stdout)
     say(initialize)
-    expect(await next()).toMatchObject({ id: 0, result: { serverInfo: { name: 'toolwright' } } })
+    expect(await next()).toMatchObject({ id: 0, result: { serverInfo: { name: 'toolwright', version } } })
     say({ jsonrpc: '2.0', method: 'notifications/initialized' })
     say({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'talk' } })
     expect(await next()).toMatchObject({ id: 1, result: { content: [{ text: 'said' }] } })
@@ -158,7 +252,40 @@ describe('toolwright mcp', () => {
     expect(stderr).toContain('and writes')
   }, 30_000)
 
-  test('gives up the calls of a client that is gone, and ends', async () => {
+  test('answers what was piped into it, and ends', async () => {
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'talk' } }
+    const lines = [initialize, { jsonrpc: '2.0', method: 'notifications/initialized' }, call]
+    const { code, stdout } = await toolwright(
+      ['mcp', module],
+      lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+    )
+    expect(code).toBe(0)
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown),
+    ).toMatchObject([{ id: 0 }, { id: 1, result: { content: [{ text: 'said' }] } }])
+  }, 30_000)
+
+  test('tells the version of the package that has the tools', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'toolwright-mcp-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const source = `export { talk } from ${JSON.stringify(pathToFileURL(module).href)}\n`
+    mkdirSync(join(folder, 'src'))
+    writeFileSync(join(folder, 'src/tools.ts'), source)
+    const told = async (...words: readonly string[]): Promise<unknown> => {
+      const { stdout } = await toolwright(['mcp', ...words], `${JSON.stringify(initialize)}\n`)
+      return (JSON.parse(stdout) as { result: { serverInfo: { version: unknown } } }).result.serverInfo.version
+    }
+    writeFileSync(join(folder, 'src/package.json'), '{"type":"module"}')
+    expect(await told(join(folder, 'src/tools.ts'))).toBe('0.0.0')
+    writeFileSync(join(folder, 'package.json'), '{"version":"7.8.9"}')
+    expect(await told(join(folder, 'src/tools.ts'))).toBe('7.8.9')
+    expect(await told('--workspace', folder)).toBe(version)
+  }, 30_000)
+
+  test('gives up the calls of a client that is gone, and ends, once it is told to', async () => {
     const child = start([...program, 'mcp', module])
     const end = ended(child)
     const { say, next } = linesOf(child.stdin, child.stdout)
@@ -168,8 +295,9 @@ describe('toolwright mcp', () => {
     say({ jsonrpc: '2.0', id: 2, method: 'ping' })
     await next()
     child.stdin.end()
+    child.kill('SIGTERM')
     const { code, stderr } = await end
-    expect(code).toBe(0)
+    expect(code).toBe(143)
     expect(stderr).toContain('the call was given up')
   }, 30_000)
 

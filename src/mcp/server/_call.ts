@@ -23,7 +23,7 @@ import {
   type ToolValues,
 } from '../../index.ts'
 import { escapeDeceptive, escapeOf } from '../../kernel/json/deceptive.ts'
-import { invocationIdOf, isCut } from './_once.ts'
+import { invocationIdOf, isCut, onAbort } from './_once.ts'
 import { progressTo } from './_progress.ts'
 import { failedResult, protocolResult } from './_result.ts'
 import { Conversation } from './_rounds.ts'
@@ -85,9 +85,8 @@ export async function callTool(
   const open = conversation
   const progress = progressTo(context.mcpReq, meta?.progressToken, open.counter)
   const detach = open.attach(progress.tell)
-  const leave = (): void => detach({ reason: signal.reason, isCut: isCut(signal.reason) })
-  signal.addEventListener('abort', leave, { once: true })
-  if (signal.aborted) leave()
+  const forget = onAbort(signal, () => detach({ reason: signal.reason, isCut: isCut(signal.reason) }))
+  const keep = onAbort(peer.givenUp, () => open.leave(peer.givenUp?.reason))
   try {
     const outcome = await open.next()
     await progress.end()
@@ -100,7 +99,8 @@ export async function callTool(
     throw error
   } finally {
     detach()
-    signal.removeEventListener('abort', leave)
+    forget()
+    keep()
   }
 }
 

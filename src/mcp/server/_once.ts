@@ -84,3 +84,10 @@ export class OnceCalls {
     }
   }
 }
+
+/** Calls a function if a signal aborts, or has aborted. Returns what takes it back. */
+export function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {
+  if (signal?.aborted === true) act()
+  else signal?.addEventListener('abort', act, { once: true })
+  return () => signal?.removeEventListener('abort', act)
+}

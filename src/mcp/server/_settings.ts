@@ -40,7 +40,7 @@ export interface McpServerOptions {
   readonly executor: ToolExecutor
   /** The server's name. Default: `toolwright`. */
   readonly name?: string
-  /** The server's version. Default: `1.0.0`. */
+  /** The server's version, such as that of the package that has the tools. Default: `0.0.0`, which says that it has none. */
   readonly version?: string
   /** The server's name for people. */
   readonly title?: string
@@ -134,6 +134,8 @@ export interface Peer extends McpPeer {
   readonly isLone: boolean
   /** Who shares the client's quotas and call limits: its principal, or all clients of one address. */
   readonly party: string | undefined
+  /** Aborts if the client is to get its answers now, since its connection ends. */
+  readonly givenUp?: AbortSignal | undefined
 }
 
 /** Takes how many there may be, or how much of something. */

@@ -84,6 +84,8 @@ export interface CallView {
   readonly durationMs?: number
   /** Present while the call waits for an answer that a page can give. */
   readonly waiting?: Wait
+  /** What the call waits for before it starts, such as a gate, or another call. */
+  readonly blocked?: Pick<ToolEventOf<'call:blocked'>, 'by' | 'gate' | 'keys' | 'behind'>
   readonly approval?: {
     readonly decision: 'allow' | 'deny'
     readonly decidedBy?: string
@@ -291,13 +293,8 @@ export function foldView(view: CallView | undefined, event: WireEvent): CallView
   const isAnother = view?.session !== session || (event.event === 'call:received' && isOver(view))
   const former = isAnother ? undefined : view
   const callId = event.callId ?? former?.callId ?? null
-  const before = former ?? {
-    invocationId,
-    ...(id !== undefined && { id }),
-    session,
-    state: 'PENDING' as const,
-    createdAt: timestamp,
-  }
+  const first = { invocationId, ...(id !== undefined && { id }), session, state: 'PENDING', createdAt: timestamp }
+  const { blocked: _free, ...before } = former ?? (first as CallView)
   return { ...before, callId, toolName, seq: seq + 1, ...changedFields(before, event) } as CallView
 }
 
@@ -334,7 +331,10 @@ function changedFields(
       const { type, data } = event
       return { progress: [...(progress ?? []), { type, data, timestamp }].slice(-mostProgress) }
     }
-    case 'call:blocked':
+    case 'call:blocked': {
+      const { by, gate, keys, behind } = event
+      return { blocked: { by, ...(gate && { gate }), ...(keys && { keys }), ...(behind && { behind }) } }
+    }
     case 'tool:end':
       return {}
     case 'call:settled': {

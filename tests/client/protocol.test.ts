@@ -74,6 +74,36 @@ describe('the view of a call', () => {
     expect(view?.progress?.map(({ data }) => data)).toEqual(name === 'counting' ? [1, 2] : undefined)
   })
 
+  test('says what a call waits for until it starts', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    const alone = tool({
+      name: 'alone',
+      description: 'Runs alone',
+      traits: { concurrent: false },
+      handler: () => released,
+    })
+    const executor = createExecutor({ tools: [alone], use: [memoryJournal()] })
+    const views = new Map<string, CallView>()
+    const words: unknown[] = []
+    executor.on('*', (event) => {
+      const view = foldView(views.get(event.invocationId), told(event))
+      views.set(event.invocationId, view)
+      if (event.invocationId === 'second') words.push([event.event, view.state, view.blocked])
+      if (event.event === 'call:blocked') release()
+    })
+    await Promise.all(
+      ['first', 'second'].map((invocationId) => executor.execute({ name: 'alone' }, { invocationId, session: 's' })),
+    )
+    const blocked = { by: 'lock', behind: 'first' }
+    expect(words).toEqual([
+      ['call:received', 'PENDING', undefined],
+      ['call:blocked', 'PENDING', blocked],
+      ['tool:start', 'EXECUTING', undefined],
+      ['tool:end', 'EXECUTING', undefined],
+      ['call:settled', 'COMPLETED', undefined],
+    ])
+  })
+
   test('keeps the view before as it was', async () => {
     const executor = createExecutor({ tools })
     const views: CallView[] = []

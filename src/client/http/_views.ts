@@ -52,7 +52,7 @@ export function viewOfWaiting(waiting: WaitingCall): CallView {
 /** Makes the view of a record. */
 export function viewOfSnapshot(snapshot: ToolCallSnapshot, waiting: WaitingCall | undefined): CallView {
   const { id: invocationId, callId, name: toolName, toolCallId, session, state, status, effect, seq } = snapshot
-  const { createdAt, startedAt, completedAt, durationMs, approval, result, artifact, handle } = snapshot
+  const { createdAt, startedAt, completedAt, durationMs, approval, result, artifact, handle, blocked } = snapshot
   const { decision, decidedBy, note, always } = approval
   const error = errorView(snapshot)
   return lightened({
@@ -71,6 +71,7 @@ export function viewOfSnapshot(snapshot: ToolCallSnapshot, waiting: WaitingCall 
     ...(completedAt !== undefined && { completedAt }),
     ...(durationMs !== undefined && { durationMs }),
     ...(waiting && { waiting: waitView(waiting) }),
+    ...(blocked && { blocked }),
     ...(decision && {
       approval: {
         decision,

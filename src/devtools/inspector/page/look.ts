@@ -4,12 +4,13 @@ import { isOver, type CallView } from '../../../client/protocol.ts'
 export type CallKind = 'waits' | 'runs' | 'ok' | 'failed'
 
 /** The kind of a call, and its state in words. */
-export function lookOf({ state, status, waiting }: CallView): readonly [kind: CallKind, word: string] {
+export function lookOf({ state, status, waiting, blocked }: CallView): readonly [kind: CallKind, word: string] {
   if (waiting !== undefined) return ['waits', waiting.reason === 'approval' ? 'needs approval' : 'waits for a page']
   if (state === 'COMPLETED') return ['ok', 'ok']
   if (state === 'DENIED') return ['failed', 'denied']
   if (state === 'SEALED') return ['failed', 'sealed']
   if (state === 'FAILED') return ['failed', (status ?? 'failed').replace('_', ' ')]
+  if (blocked !== undefined) return ['runs', 'blocked']
   return ['runs', state === 'EXECUTING' ? 'running' : state === 'APPROVAL_REQUIRED' ? 'asks elsewhere' : 'received']
 }
 

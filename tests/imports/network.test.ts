@@ -238,6 +238,15 @@ describe('the address of the API', () => {
   })
 })
 
+test('a port that `fetch` refuses is said so, with what to do', async () => {
+  const { call } = await ready(both, { baseUrl: 'http://127.0.0.1:6000', auth })
+  for (const name of ['get', 'post']) {
+    const result = await call(name)
+    expect(result).toMatchObject({ status: 'error', effect: 'none', error: { retryable: false, category: 'network' } })
+    expect(wordsOf(result)).toMatch(/^The request was not sent: its port 6000 .* give `openapiTools` a `fetch` that/s)
+  }
+})
+
 describe('a private address', () => {
   test.each([
     '127.0.0.1',

@@ -91,6 +91,19 @@ export function connectionFailure(thrown: unknown, { method, isRepeatable }: Fai
   })
 }
 
+/** Returns the failure of a request whose port `fetch` of Node refuses, or `undefined` if something else was thrown. */
+export function refusedPort(thrown: unknown, { port }: URL): ToolFailure | undefined {
+  try {
+    if ((thrown as { readonly cause?: { readonly message?: unknown } }).cause?.message !== 'bad port') return undefined
+  } catch {
+    return undefined
+  }
+  const words = `The request was not sent: its port ${port} is one of those that \`fetch\` refuses, since other protocols have them.`
+  const advice =
+    'The application can serve the API at another port, or give `openapiTools` a `fetch` that takes this one.'
+  return new ToolFailure(words, { category: 'network', effect: 'none', recommendations: [advice] })
+}
+
 /** Returns the codes of a thrown error and of its causes. */
 function codesOf(thrown: unknown, depth = 0): string[] {
   try {

@@ -137,8 +137,9 @@ export const booleanOption: OptionCheck = { expected: 'true or false', accepts: 
 /** Takes a string. */
 export const stringOption: OptionCheck = { expected: 'a string', accepts: (value) => typeof value === 'string' }
 
+/** Returns a number with commas. `toLocaleString` loads the words of all languages first, which takes as long as to load the kernel. */
 function numberText(number: number): string {
-  return number.toLocaleString('en')
+  return String(number).replace(/(?<!\.\d*)\B(?=(?:\d{3})+(?!\d))/g, ',')
 }
 
 /** Describes a value that came instead. Nothing of it is called, so that it can do no harm. */

@@ -114,8 +114,7 @@ export class Attempt {
     }
     if (await isWaiting()) return undefined // it asks again when it comes back
     this.#behind = invocationId
-    const result = await this.#calls.settled(invocationId, { signal })
-    this.#behind = undefined
+    const result = await this.#calls.settled(invocationId, { signal }).finally(() => (this.#behind = undefined))
     const { completedAt, session } = (await this.#calls.get(invocationId)) ?? {}
     if (result === undefined || result.effect === 'none' || completedAt === undefined || session === undefined)
       return undefined

@@ -58,14 +58,21 @@ const ofNode = ['builtins/local', 'builtins/tools', 'client/node', 'journals/sql
 const large = ['frameworks/claude-agent', 'mcp/client', 'mcp/server', 'validators/zod', 'validators/json-schema']
 const program = (names: readonly string[]): string =>
   `${names.map((name, index) => `export * as leaf${index} from 'toolwright/${name}'`).join('\n')}
-import { createExecutor, tool, type ToolExecutor } from 'toolwright'
+import { createExecutor, Tool, tool, type ToolExecutor } from 'toolwright'
 export const add = tool({
   name: 'add',
   description: 'Adds',
   inputSchema: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] },
   handler: ({ a }) => a.toFixed(2),
 })
-export const executor: ToolExecutor = createExecutor({ tools: [add] })
+export class Forecast extends Tool<{ city: string }, { sky: string }> {
+  constructor() {
+    const handler = ({ city }: { city: string }) => ({ sky: city })
+    const inputSchema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const
+    super({ name: 'forecast', description: 'Forecasts', inputSchema, handler })
+  }
+}
+export const executor: ToolExecutor = createExecutor({ tools: [add, new Forecast()] })
 export const closed: PromiseLike<void> = executor[Symbol.asyncDispose]()
 `
 

@@ -47,7 +47,8 @@ export interface Tool<
 
 /** The class of tools. */
 export interface ToolConstructor {
-  readonly prototype: Tool
+  // oxlint-disable-next-line typescript/no-explicit-any -- TypeScript 5 wants that of a subclass to fit
+  readonly prototype: Tool<any, unknown, unknown, SpooledArtifact, any>
   /** A Standard Schema of the config of a tool, for use inside other schemas. */
   readonly schema: StandardSchemaV1<ErasedConfig>
   /** Whether a value is a tool of any copy of the package. */

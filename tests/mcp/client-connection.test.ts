@@ -3,7 +3,9 @@ import { InMemoryTransport, type Transport } from '@modelcontextprotocol/client'
 import { createExecutor, type ToolExecutor } from 'toolwright'
 import { mcpTools } from 'toolwright/mcp/client'
 import { retry } from 'toolwright/middleware/retry'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -12,6 +14,25 @@ import { connect, define, messages, scriptedServer, until, type Scripted } from 
 function executorOf({ server }: Scripted): ToolExecutor {
   return createExecutor({ use: [server] })
 }
+
+describe('an address that cannot be reached', () => {
+  test('is told with what stood in the way', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    server.close()
+    await once(server, 'close')
+    for (const protocol of ['auto', '2025-11-25', '2026-07-28'] as const) {
+      await expect(mcpTools({ name: 'gone', protocol, url: `http://127.0.0.1:${port}/mcp` })).rejects.toThrow(
+        /^The MCP server "gone" cannot be reached: .*\(.*ECONNREFUSED.*\)\.$/,
+      )
+    }
+    await expect(mcpTools({ name: 'gone', url: `http://localhost:${port}/mcp` })).rejects.toThrow(/ECONNREFUSED/)
+    await expect(mcpTools({ url: 'http://127.0.0.1:6000/mcp' })).rejects.toThrow(
+      /`fetch` refuses this port: let the server listen at another one/,
+    )
+  })
+})
 
 describe('a program', () => {
   test('gets the environment that it was given, and of ours what every program needs', async () => {

@@ -141,12 +141,22 @@ export function requestFailure(error: unknown, server: string, doing: string): T
 
 /** Makes the error of a failed connection. `wrote` is the last output of the server's program. */
 export function unreachable(error: unknown, server: string, wrote: string): ToolDownstreamError {
-  const cause = error instanceof Error && error.cause instanceof Error ? ` (${errorLine(error.cause)})` : ''
   const last = wrote === '' ? '' : ` It wrote ${quotedName(wrote)}.`
   return downstreamError(
     error,
-    `The MCP server ${quotedName(server)} cannot be reached: ${errorLine(error)}${cause}.${last}`,
+    `The MCP server ${quotedName(server)} cannot be reached: ${errorLine(error)}${causeWords(error)}.${last}`,
   )
+}
+
+/** Returns what is behind an error, in brackets: `fetch` and the SDK say that they failed, and only the last cause says why. */
+function causeWords(error: unknown): string {
+  let last = error
+  for (let depth = 0; depth < 8 && last instanceof Error && last.cause instanceof Error; depth++) last = last.cause
+  if (last === error || !(last instanceof Error)) return ''
+  if (last.message === 'bad port')
+    return ' (`fetch` refuses this port: let the server listen at another one, or give a `fetch` that takes it)'
+  const { code } = last as { readonly code?: unknown }
+  return ` (${errorLine(last.message === '' && typeof code === 'string' ? code : last)})` // several addresses have no message
 }
 
 function downstreamError(cause: unknown, message: string): ToolDownstreamError {

@@ -69,7 +69,7 @@ import { mcpServer } from 'toolwright/mcp/server'
 import tools from './tools.ts'
 
 const { values } = parseArgs({ options: { http: { type: 'string' } } })
-const server = mcpServer({ executor: createExecutor({ tools }), name: 'weather' })
+const server = mcpServer({ executor: createExecutor({ tools }), name: 'weather', version: '1.0.0' })
 
 if (values.http === undefined) {
   await server.stdio() // stdout belongs to the protocol: print with console.error

@@ -3,6 +3,10 @@ import { foldView, isOver, type CallView, type WireEvent } from 'toolwright/clie
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test } from 'vitest'
 
+// The page of the inspector is a program of its own: its types are those of a browser.
+const page = '../../src/devtools/inspector/page/look.ts'
+const { lookOf } = (await import(/* @vite-ignore */ page)) as { readonly lookOf: (view: CallView) => readonly string[] }
+
 const tools = [
   tool('fine', () => 'done'),
   tool('broken', () => {
@@ -88,7 +92,7 @@ describe('the view of a call', () => {
     executor.on('*', (event) => {
       const view = foldView(views.get(event.invocationId), told(event))
       views.set(event.invocationId, view)
-      if (event.invocationId === 'second') words.push([event.event, view.state, view.blocked])
+      if (event.invocationId === 'second') words.push([event.event, view.state, view.blocked, lookOf(view)[1]])
       if (event.event === 'call:blocked') release()
     })
     await Promise.all(
@@ -96,11 +100,11 @@ describe('the view of a call', () => {
     )
     const blocked = { by: 'lock', behind: 'first' }
     expect(words).toEqual([
-      ['call:received', 'PENDING', undefined],
-      ['call:blocked', 'PENDING', blocked],
-      ['tool:start', 'EXECUTING', undefined],
-      ['tool:end', 'EXECUTING', undefined],
-      ['call:settled', 'COMPLETED', undefined],
+      ['call:received', 'PENDING', undefined, 'received'],
+      ['call:blocked', 'PENDING', blocked, 'blocked'],
+      ['tool:start', 'EXECUTING', undefined, 'running'],
+      ['tool:end', 'EXECUTING', undefined, 'running'],
+      ['call:settled', 'COMPLETED', undefined, 'ok'],
     ])
   })
 

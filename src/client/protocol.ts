@@ -333,7 +333,7 @@ function changedFields(
     }
     case 'call:blocked': {
       const { by, gate, keys, behind } = event
-      return { blocked: { by, ...(gate && { gate }), ...(keys && { keys }), ...(behind && { behind }) } }
+      return { blocked: { by, gate, keys, behind } as NonNullable<CallView['blocked']> }
     }
     case 'tool:end':
       return {}

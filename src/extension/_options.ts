@@ -139,7 +139,7 @@ export const stringOption: OptionCheck = { expected: 'a string', accepts: (value
 
 /** Returns a number with commas. `toLocaleString` loads the words of all languages first, which takes as long as to load the kernel. */
 function numberText(number: number): string {
-  return String(number).replace(/(?<!\.\d*)\B(?=(?:\d{3})+(?!\d))/g, ',')
+  return String(number).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
 /** Describes a value that came instead. Nothing of it is called, so that it can do no harm. */

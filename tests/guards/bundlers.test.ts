@@ -43,13 +43,13 @@ globalThis.outcome = executor.executeToolCalls(format.calls({ role: 'assistant',
 }
 
 /** The most that each program may load at once, in bytes, compressed. Lower them with what there is. */
-const limits = { id: 4_150, tool: 8_000, app: 47_050, full: 75_850 }
+const limits = { id: 4_150, tool: 8_000, app: 47_350, full: 76_200 }
 /** What some bundlers load beyond that. bun keeps functions of a chunk that only its other users need. */
 const larger: Readonly<Record<string, Partial<typeof limits>>> = {
-  esbuild: { full: 76_850 },
-  bun: { app: 49_250, full: 79_650 },
-  webpack: { app: 48_350 },
-  rspack: { tool: 8_200, app: 48_550, full: 75_950 },
+  esbuild: { full: 77_150 },
+  bun: { app: 49_650, full: 80_050 },
+  webpack: { app: 48_750 },
+  rspack: { tool: 8_200, app: 48_700, full: 76_250 },
 }
 
 describe('programs that use the packed package are small in', () => {

@@ -152,7 +152,7 @@ describe('a result', () => {
     })
   })
 
-  test('that says it failed is a failure in the server’s words, on one line', async () => {
+  test('that says it failed is a failure in the server’s words, line by line', async () => {
     const { error, effect, content } = await answered({
       content: [
         { type: 'text', text: 'ENOENT: no such file\u001b[31m' },
@@ -163,7 +163,7 @@ describe('a result', () => {
     expect(error).toMatchObject({ code: 'E_TOOL_DOWNSTREAM_ERROR', retryable: false })
     expect(error?.cause).toBeInstanceOf(ToolFailure)
     expect(effect).toBe('unknown')
-    expect(content).toEqual([{ type: 'text', text: 'ENOENT: no such file\\u001b[31m\\nTry another.' }])
+    expect(content).toEqual([{ type: 'text', text: 'ENOENT: no such file\\u001b[31m\nTry another.' }])
   })
 
   test.each([

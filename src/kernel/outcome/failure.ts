@@ -138,13 +138,13 @@ export function modelText(error: ToolError, isExposed: boolean): string {
   const isForeign = cause !== undefined && !isToolError(cause) && !(cause instanceof ToolFailure)
   const joint = message.includes('\n') ? '\n' : ' '
   const advice = error.recommendations?.length ? `${joint}Recommendations: ${error.recommendations.join(' ')}` : ''
-  const text = `${isForeign ? `${name}: ` : ''}${message}${advice}`
-  return oneLine(text.replaceAll('\r\n', '\n'), longestFailure, '\n\t')
+  const text = `${isForeign ? `${name}: ` : ''}${message}${advice}`.replaceAll('\r\n', '\n')
+  return shortened(escapeDeceptive(text.slice(0, longestFailure + 1), '\n\t'), longestFailure)
 }
 
-/** Returns text as one line. Deceptive characters are escaped. @param except Those that stay, such as line ends. */
-export function oneLine(text: string, longest: number, except?: string): string {
-  return shortened(escapeDeceptive(text.slice(0, longest + 1), except), longest)
+/** Returns text as one line. Deceptive characters are escaped. */
+export function oneLine(text: string, longest: number): string {
+  return shortened(escapeDeceptive(text.slice(0, longest + 1)), longest)
 }
 
 /**

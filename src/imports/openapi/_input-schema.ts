@@ -14,11 +14,12 @@ async function shownSchema(
 ): Promise<(() => DocumentNode) | undefined> {
   const { definition } = settings.limits
   const wholeSchema = (): DocumentNode => schemas.whole(inputSchema, 'in') as DocumentNode
-  if (JSON.stringify(wholeSchema()).length <= definition) return undefined
+  const schema = wholeSchema()
+  if (JSON.stringify(schema).length <= definition) return undefined
   const { trimmedSchema } = await import('./_trim.ts')
   note(
     key,
-    `its definition is larger than ${definition.toLocaleString('en')} characters: ${trimmedSchema(wholeSchema(), definition).note}`,
+    `its definition is larger than ${definition.toLocaleString('en')} characters: ${trimmedSchema(schema, definition).note}`,
   )
   return () => trimmedSchema(wholeSchema(), definition).schema // kept small: it is cut anew each time
 }

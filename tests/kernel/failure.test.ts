@@ -5,6 +5,7 @@ import { ToolDeniedError, ToolDownstreamError, ToolFailure } from 'toolwright/er
 import { openai } from 'toolwright/formats/openai'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { closedPort } from '../servers/listener.ts'
 import { hostile, outcome, revoked, sink, text, work } from './_calls.ts'
 import { categoryOf, downstream, modelText, oneLine, returnedFailure, errorWords } from './_inside.ts'
 
@@ -269,11 +270,7 @@ describe('the text for the model', () => {
   })
 
   test('says which connection failed and how, and shows no password of a URL', async () => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    server.close()
-    await once(server, 'close')
+    const port = await closedPort()
     const tools = ['127.0.0.1', 'localhost', 'user:canary@127.0.0.1'].map((host, index) =>
       work(`fetch_${index}`, () => fetch(`http://${host}:${port}/?key=canary`)),
     )

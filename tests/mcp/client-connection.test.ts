@@ -3,12 +3,11 @@ import { InMemoryTransport, type Transport } from '@modelcontextprotocol/client'
 import { createExecutor, type ToolExecutor } from 'toolwright'
 import { mcpTools } from 'toolwright/mcp/client'
 import { retry } from 'toolwright/middleware/retry'
-import { once } from 'node:events'
 import { existsSync, mkdtempSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { closedPort } from '../servers/listener.ts'
 import { connect, define, messages, scriptedServer, until, type Scripted } from './_scripted.ts'
 
 function executorOf({ server }: Scripted): ToolExecutor {
@@ -17,11 +16,7 @@ function executorOf({ server }: Scripted): ToolExecutor {
 
 describe('an address that cannot be reached', () => {
   test('is told with what stood in the way', async () => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    server.close()
-    await once(server, 'close')
+    const port = await closedPort()
     for (const protocol of ['auto', '2025-11-25', '2026-07-28'] as const) {
       await expect(mcpTools({ name: 'gone', protocol, url: `http://127.0.0.1:${port}/mcp` })).rejects.toThrow(
         /^The MCP server "gone" cannot be reached: .*\(.*ECONNREFUSED.*\)\.$/,

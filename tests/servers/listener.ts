@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -24,4 +25,14 @@ export async function startListener(): Promise<Listener> {
     },
     close: () => new Promise((closed) => server.close(() => closed())),
   }
+}
+
+/** Returns a port at which no program listens, and that `fetch` does not refuse for itself. */
+export async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
 }

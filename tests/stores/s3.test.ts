@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
 import dns from 'node:dns'
-import { once } from 'node:events'
 import {
   createServer as createHttpServer,
   type IncomingHttpHeaders,
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http'
-import { createServer, type AddressInfo } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { createExecutor, tool } from 'toolwright'
 import { InvalidConfigurationError } from 'toolwright/errors'
@@ -17,6 +16,7 @@ import { s3Store, type S3StoreOptions } from 'toolwright/stores/s3'
 import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { signedHeaders } from '../../src/stores/s3/_signing.ts'
 import { missing } from '../servers/installed.ts'
+import { closedPort } from '../servers/listener.ts'
 import { bucket, credentials, startS3, type Asked, type Intervention } from './_s3-server.ts'
 
 if (missing !== undefined) console.warn(`The tests of s3Store on a server are skipped: ${missing}.`)
@@ -34,16 +34,6 @@ async function* megabytes(
     await each(index)
     yield megabyte.fill(index)
   }
-}
-
-/** A port where nobody listens, and that `fetch` does not refuse for itself. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 describe('s3Store takes', () => {

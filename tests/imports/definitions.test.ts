@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { openapiTools } from 'toolwright/imports/openapi'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
+import { documentKeys, documentLeaves } from '../portable/cases/_garbage.ts'
 import { documentOf, ready, type Json } from './_server.ts'
 
 const baseUrl = 'https://api.example.com'
@@ -451,55 +452,8 @@ describe('a document', () => {
   })
 
   test('that is garbage gives tools or omissions, and changes no prototype', async () => {
-    const keys = fc.constantFrom(
-      '$ref',
-      'parameters',
-      'requestBody',
-      'content',
-      'schema',
-      'allOf',
-      'properties',
-      'items',
-      'type',
-      'in',
-      'name',
-      'required',
-      'enum',
-      'pattern',
-      'servers',
-      'security',
-      'responses',
-      '__proto__',
-      'constructor',
-      'nullable',
-      'discriminator',
-      'mapping',
-      'oneOf',
-      '$defs',
-      'operationId',
-      'tags',
-      'application/json',
-      'multipart/form-data',
-      'encoding',
-      'a',
-    )
-    const leaf = fc.oneof(
-      fc.constantFrom<unknown>(
-        '#/paths',
-        '#/components/schemas/A',
-        '#',
-        'query',
-        'path',
-        'header',
-        'object',
-        'string',
-        null,
-        true,
-        '',
-        '(',
-      ),
-      fc.jsonValue({ maxDepth: 1 }),
-    )
+    const keys = fc.constantFrom(...documentKeys)
+    const leaf = fc.oneof(fc.constantFrom(...documentLeaves), fc.jsonValue({ maxDepth: 1 }))
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof(
         { maxDepth: 5 },

@@ -6,6 +6,7 @@ import { openai } from 'toolwright/formats/openai'
 import { openaiResponses } from 'toolwright/formats/openai-responses'
 import { has, refused, same } from '../_assert.ts'
 import type { Case } from '../run.ts'
+import { documentKeys, documentLeaves } from './_garbage.ts'
 import { bearer, documentOf, readyApi, shortly, type Json } from './_api.ts'
 
 const baseUrl = 'https://api.example.com'
@@ -19,35 +20,14 @@ function numbers(seed: number): (below: number) => number {
   }
 }
 
-const keys =
-  '$ref parameters requestBody content schema allOf properties items type in name required enum pattern servers security responses __proto__ constructor nullable discriminator mapping oneOf $defs operationId tags application/json multipart/form-data encoding a'.split(
-    ' ',
-  )
-const leaves = [
-  '#/paths',
-  '#/components/schemas/A',
-  '#',
-  'query',
-  'path',
-  'object',
-  'string',
-  null,
-  true,
-  '',
-  '(',
-  7,
-  -1.5,
-  '{id}',
-]
-
 /** Makes a value that could stand anywhere in a document, and is wrong in most places. */
 function garbage(random: (below: number) => number, depth = 0): unknown {
   const kind = random(depth > 4 ? 1 : 3)
-  if (kind === 0) return leaves[random(leaves.length)]
+  if (kind === 0) return documentLeaves[random(documentLeaves.length)]
   const parts = Array.from({ length: random(5) }, () => garbage(random, depth + 1))
   if (kind === 1) return parts
   return JSON.parse(
-    `{${parts.map((part) => `${JSON.stringify(keys[random(keys.length)])}:${JSON.stringify(part)}`).join()}}`,
+    `{${parts.map((part) => `${JSON.stringify(documentKeys[random(documentKeys.length)])}:${JSON.stringify(part)}`).join()}}`,
   ) as unknown
 }
 

@@ -5,20 +5,14 @@ import { promisify } from 'node:util'
 import { globSync } from 'tinyglobby'
 import { createExecutor, type CallStatus } from 'toolwright'
 import * as door from 'toolwright/errors'
-import { transformWithOxc } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fieldNames } from '../src/kernel/tool/checks.ts'
+import { everyPage, pages, snippetsOf, textOf } from './_pages.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..')
 // Within the package, so that the snippets find `toolwright` by its own name.
 const folder = join(root, 'tests', `.snippets-${process.pid}`)
-
-function snippetsOf(text: string, language = 'ts'): string[] {
-  return [...text.matchAll(/^```(\w+)\n([^]*?)^```$/gm)]
-    .filter(([, name]) => name === language)
-    .map(([, , code = '']) => code)
-}
 
 /** The examples of the public documentation comments, with what stands before each line taken away. */
 function examplesOf(file: string): string[] {
@@ -29,36 +23,8 @@ function examplesOf(file: string): string[] {
 beforeAll(() => mkdirSync(folder, { recursive: true }))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const everyPage = [
-  'README.md',
-  ...globSync(['src/**/*.md', 'validators/README.md', 'bench/README.md'], { cwd: root }).toSorted(),
-]
-// The snippets of these need the frameworks: tests/frameworks/readme.test.ts runs them.
-const ofFrameworks = [
-  'src/frameworks/README.md',
-  'src/MIGRATING.md',
-  ...globSync('src/skills/{inside-a-framework,migrate-from-*}/SKILL.md', { cwd: root }),
-]
-const pages = everyPage.filter((page) => !ofFrameworks.includes(page))
 // Pages of words, figures and files, and not of what one does.
 const withoutRecipe = ['src/README.md', 'src/kernel/ARCHITECTURE.md', 'bench/README.md']
-const textOf = (page: string): string => readFileSync(join(root, page), 'utf8')
-const snippets = pages.flatMap((page) =>
-  snippetsOf(readFileSync(join(root, page), 'utf8')).map((code, index) => [index + 1, page, code] as const),
-)
-
-describe('the pages', () => {
-  it.concurrent.each(snippets)(
-    'have a snippet %i in %s that runs',
-    async (index, page, code) => {
-      const file = join(folder, `${page.replaceAll('/', '-')}-${index}.ts`)
-      writeFileSync(file, code)
-      const { stdout } = await run(process.execPath, ['-C', '@toolwright/source', file], { cwd: root })
-      expect(stdout).not.toBe('')
-    },
-    60_000,
-  )
-})
 
 describe('the snippets of the pages and the examples in the documentation comments', () => {
   // Together, since the compiler reads the sources for them only once then.
@@ -87,20 +53,6 @@ describe('the snippets of the pages and the examples in the documentation commen
     const { stdout } = await run(process.execPath, [compiler, '-p', target]).catch((error: { stdout: string }) => error)
     expect(stdout).toBe('')
   }, 120_000)
-})
-
-describe('the pages of components', () => {
-  const components = pages.flatMap((page) =>
-    snippetsOf(readFileSync(join(root, page), 'utf8'), 'tsx').map((code, index) => [index + 1, page, code] as const),
-  )
-
-  it.each(components)('have a snippet %i in %s that runs', async (index, page, code) => {
-    const file = join(folder, `${page.replaceAll('/', '-')}-${index}.mjs`)
-    const jsx = { runtime: 'automatic', development: false } as const
-    writeFileSync(file, (await transformWithOxc(code, file.replace(/mjs$/, 'tsx'), { jsx })).code)
-    const { stdout } = await run(process.execPath, ['-C', '@toolwright/source', file], { cwd: root })
-    expect(stdout).not.toBe('')
-  })
 })
 
 describe('the page of each family', () => {

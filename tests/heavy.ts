@@ -16,6 +16,7 @@ const filesByReason: Readonly<Record<string, readonly string[]>> = {
     'tests/distributed/alone.test.ts',
     'tests/distributed/bus.test.ts',
     'tests/distributed/dispatchers.test.ts',
+    'tests/distributed/fleet.test.ts',
     'tests/distributed/lacking.test.ts',
     'tests/distributed/redis.test.ts',
     'tests/examples/fleet/fleet.test.ts',
@@ -41,6 +42,8 @@ const filesByReason: Readonly<Record<string, readonly string[]>> = {
     'tests/guards/bundlers.test.ts',
     'tests/guards/declarations.test.ts',
     'tests/portable/matrix.test.ts',
+    'tests/portable/pages.test.ts',
+    'tests/portable/portable.test.ts',
     'tests/examples/agent-loop.test.ts',
   ],
   'the suites of other protocols, against real servers': [
@@ -67,6 +70,7 @@ const filesByReason: Readonly<Record<string, readonly string[]>> = {
     'tests/cli/init.test.ts',
     'tests/cli/lock.test.ts',
     'tests/cli/openapi.test.ts',
+    'tests/cli/page.test.ts',
     'tests/cli/run.test.ts',
     'tests/cli/terminal.test.ts',
     'tests/cli/workspace.test.ts',
@@ -81,6 +85,11 @@ const filesByReason: Readonly<Record<string, readonly string[]>> = {
   ],
   'ten thousand schedules of calls that clash': ['tests/kernel/lock-schedules-heavy.test.ts'],
   'large files': ['tests/stores/file.test.ts'],
+  'every snippet of the pages, each in a process of its own': [
+    'tests/frameworks/readme.test.ts',
+    'tests/snippets.test.ts',
+  ],
+  'the frameworks beside each other': ['tests/frameworks/comparison.test.ts'],
   'the same suite over three databases': ['tests/journals/sql.test.ts'],
 }
 

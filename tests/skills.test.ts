@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { globSync } from 'tinyglobby'
 import { describe, expect, test } from 'vitest'
 
-// The snippets of the skills run as those of the pages do: tests/documents.test.ts and tests/frameworks/readme.test.ts.
+// The snippets of the skills run as those of the pages do: tests/snippets.test.ts and tests/frameworks/readme.test.ts.
 const root = join(import.meta.dirname, '..')
 const skills = globSync('src/skills/*/SKILL.md', { cwd: root }).toSorted()
 const textOf = (skill: string): string => readFileSync(join(root, skill), 'utf8')

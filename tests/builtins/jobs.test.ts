@@ -146,17 +146,24 @@ describe('a command in the background', () => {
     expect(await data(executor, 'bash_logs', { pid }, 'mine')).toMatchObject({ status: 'running' })
   })
 
-  test('is one of at most 16, and ends after its life and with the executor', async () => {
+  test('is one of at most 16, which end with the executor', async () => {
     const mark = `mark-${randomUUID()}`
-    const executor = await over(temporary(), { jobLifetime: 5_000 })
+    const executor = await over(temporary())
     const command = `bash -c 'sleep 300; : ${mark}'`
     for (let index = 0; index < 16; index++) await data(executor, 'bash_run', { command, background: true })
     expect(await refused(executor, 'bash_run', { command, background: true })).toContain('16 commands')
-    const { pid } = await data(executor, 'bash_run', { command, background: true }, 'another')
-    await expect
-      .poll(async () => (await data(executor, 'bash_logs', { pid }, 'another'))['status'], { timeout: 30_000 })
-      .toBe('exited')
+    expect(withMark(mark)).not.toEqual([])
     await executor.close()
+    await expect.poll(() => withMark(mark), { timeout: 20_000 }).toEqual([])
+  })
+
+  test('ends after its life', async () => {
+    const mark = `mark-${randomUUID()}`
+    const executor = await over(temporary(), { jobLifetime: 100 })
+    const { pid } = await data(executor, 'bash_run', { command: `bash -c 'sleep 300; : ${mark}'`, background: true })
+    await expect
+      .poll(async () => (await data(executor, 'bash_logs', { pid }))['status'], { timeout: 30_000 })
+      .toBe('exited')
     await expect.poll(() => withMark(mark), { timeout: 20_000 }).toEqual([])
   })
 })

@@ -126,6 +126,7 @@ export {
 export type { OptionCheck, OptionChecks } from './extension/_options.ts'
 export { callableNames } from './extension/_names.ts'
 export type { WantedName } from './extension/_names.ts'
+export { refusedPortAdvice } from './extension/_ports.ts'
 export { Known } from './kernel/outcome/known.ts'
 export { timerLength } from './kernel/call/deadline.ts'
 export { escapeDeceptive } from './kernel/json/deceptive.ts'

@@ -11,6 +11,7 @@ import {
   numberFrom,
   oneOf,
   optionsError,
+  refusedPortAdvice,
   reporterOf,
   required,
   stringOption,
@@ -170,4 +171,19 @@ test('tools of another system get names that models can call', () => {
       ['__proto__', 'x'.repeat(64)],
     ]),
   )
+})
+
+test('a port that `fetch` refuses is told from other errors, however deep and hostile these are', async () => {
+  const refused = await fetch('http://127.0.0.1:6000').catch((error: unknown) => error)
+  expect(refusedPortAdvice(refused)).toMatch(/^`fetch` refuses this port: .* give a `fetch` that takes it$/)
+  expect(refusedPortAdvice(new Error('around', { cause: refused }))).toBeDefined()
+  const circle = new Error('circle')
+  circle.cause = circle
+  const unreadable = {
+    get message(): string {
+      throw new Error('not to be read')
+    },
+  }
+  for (const other of [new TypeError('fetch failed'), circle, unreadable, 'bad port', null, undefined])
+    expect(refusedPortAdvice(other)).toBeUndefined()
 })

@@ -4,7 +4,7 @@ import { answerComparison } from './_answer-schemas.ts'
 import { resultOfAnswer, type AnswerPlan } from './_answers.ts'
 import { acceptOf } from './_declared.ts'
 import { quotedFromDocument, type DocumentNode } from './_document.ts'
-import { connectionFailure, effectDetail, refusedPort, type KnownEffect } from './_failures.ts'
+import { connectionFailure, effectDetail, type KnownEffect } from './_failures.ts'
 import { CredentialMask } from './_mask.ts'
 import type { AllowedHosts } from './_hosts.ts'
 import { dropBody, requirePublic, sendOnceOnly, type SentRequest } from './_network.ts'
@@ -160,7 +160,7 @@ async function exchange(
       return await sendOnceOnly(settings.fetch ?? globalThis.fetch, sent)
     } catch (thrown) {
       if (signal.aborted) throw signal.reason
-      const failure = refusedPort(thrown, sent.url) ?? connectionFailure(thrown, answers.operation)
+      const failure = connectionFailure(thrown, answers.operation)
       if (known === undefined) throw failure
       throw new ToolFailure(failure.message, { category: 'network', retryable: failure.retryable, effect: known })
     }

@@ -1,5 +1,6 @@
 import { ToolFailure } from '../../index.ts'
 import type { ToolErrorDetails } from '../../index.ts'
+import { refusedPortAdvice } from '../../extension.ts'
 import { isSafe } from './_operations.ts'
 
 type Category = NonNullable<ToolErrorDetails['category']>
@@ -80,6 +81,9 @@ const certificates = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABL
 
 /** Makes the failure of a request that got no whole answer. The words are ours: what `fetch` throws may have the address. */
 export function connectionFailure(thrown: unknown, { method, isRepeatable }: FailedOperation): ToolFailure {
+  const advice = refusedPortAdvice(thrown)
+  if (advice !== undefined)
+    return new ToolFailure(`The request was not sent: ${advice}.`, { category: 'network', effect: 'none' })
   const codes = codesOf(thrown)
   const isUnsent = codes.length > 0 && codes.every((code) => notConnected.has(code) || certificates.test(code))
   const [code] = codes
@@ -89,19 +93,6 @@ export function connectionFailure(thrown: unknown, { method, isRepeatable }: Fai
     retryable: isUnsent || isRepeatable,
     ...effectDetail(isUnsent || isSafe(method) ? 'none' : undefined),
   })
-}
-
-/** Returns the failure of a request whose port `fetch` of Node refuses, or `undefined` if something else was thrown. */
-export function refusedPort(thrown: unknown, { port }: URL): ToolFailure | undefined {
-  try {
-    if ((thrown as { readonly cause?: { readonly message?: unknown } }).cause?.message !== 'bad port') return undefined
-  } catch {
-    return undefined
-  }
-  const words = `The request was not sent: its port ${port} is one of those that \`fetch\` refuses, since other protocols have them.`
-  const advice =
-    'The application can serve the API at another port, or give `openapiTools` a `fetch` that takes this one.'
-  return new ToolFailure(words, { category: 'network', effect: 'none', recommendations: [advice] })
 }
 
 /** Returns the codes of a thrown error and of its causes. */

@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { canonicalize, content, json, shown, type ContentBlock } from '../../index.ts'
 import { ToolDownstreamError, type ErrorCategory, ToolFailure } from '../../errors.ts'
-import type { TextBlock } from '../../extension.ts'
+import { refusedPortAdvice, type TextBlock } from '../../extension.ts'
 import { quotedName, errorLine } from './_text.ts'
 import { lostStream, outages } from './_watch.ts'
 
@@ -153,9 +153,9 @@ function causeWords(error: unknown): string {
   let last = error
   for (let depth = 0; depth < 8 && last instanceof Error && last.cause instanceof Error; depth++) last = last.cause
   if (last === error || !(last instanceof Error)) return ''
-  if (last.message === 'bad port')
-    return ' (`fetch` refuses this port: let the server listen at another one, or give a `fetch` that takes it)'
   const { code } = last as { readonly code?: unknown }
+  const advice = refusedPortAdvice(last)
+  if (advice !== undefined) return ` (${advice})`
   return ` (${errorLine(last.message === '' && typeof code === 'string' ? code : last)})` // several addresses have no message
 }
 

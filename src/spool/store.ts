@@ -5,8 +5,8 @@ import { BinaryArtifact, chosenClass, classOfMediaType, JsonArtifact } from '../
 import { isOf } from './argument.ts'
 import { content, markedMediaType, type ContentBlock } from '../kernel/result/content.ts'
 import { openStream, type OpenStream } from './stream.ts'
-import { ArtifactError, isToolError } from '../kernel/errors.ts'
-import { errorWords } from '../kernel/outcome/failure.ts'
+import { ArtifactError } from '../kernel/errors.ts'
+import { downstream, errorWords } from '../kernel/outcome/failure.ts'
 import { stageFields, type Checked, type Received } from '../kernel/call/parcel.ts'
 import type { SpoolSource, StoredArtifact } from '../kernel/result/store.ts'
 import { previewLength, previewOf } from './preview.ts'
@@ -48,8 +48,8 @@ export function keep(
 
 function keepLarge(encoded: EncodedResult, checked: Checked, keeping: Keeping): Promise<Receipt> {
   const { source, blocks, mediaType, isApart } = encoded
-  if (isApart === true) return keepApart(encoded, checked, keeping)
   const Class = chosenClass(checked.tool.artifact, encoded.Class)
+  if (isApart === true) return keepApart({ ...encoded, Class }, checked, keeping)
   const media = blocks.filter(isShownAsMedia)
   return store(source, { Class, mediaType, start: previewBytes(source), media }, checked, keeping)
 }
@@ -61,11 +61,10 @@ function previewBytes(source: string | Uint8Array): Uint8Array | undefined {
 
 /** Keeps a value, and what the model reads of it apart. The model is told the handle of what is too large. */
 async function keepApart(encoded: EncodedResult, checked: Checked, keeping: Keeping): Promise<Receipt> {
-  const { source, blocks } = encoded
+  const { source, blocks, Class } = encoded
   const inlineLimit = shownLimit(checked, keeping.inlineLimit)
   const words = encodeResult(content(blocks))
   const start = previewBytes(words.source)
-  const Class = chosenClass(checked.tool.artifact, encoded.Class)
   const receipt = await store(source, { Class, start, isHidden: true }, checked, keeping)
   const isShort = isSmall({ ...encoded, blocks: [] }, inlineLimit)
   const media = blocks.filter(isShownAsMedia)
@@ -163,8 +162,7 @@ export async function keepBeside(
     if (isStream(source)) open = openStream(source)
     deadline.check()
     const pieces = open === undefined ? source : restOfStream(undefined, open, deadline)
-    const description = { Class: classOfMediaType(mediaType), mediaType, trusted }
-    return (await shelf.write(pieces, description, call))[0]
+    return (await shelf.write(pieces, { Class: classOfMediaType(mediaType), mediaType, trusted }, call))[0]
   } catch (cause) {
     open?.close()
     if (deadline.isOver) throw new ArtifactError('The call has settled: keep artifacts before the handler returns.')
@@ -209,10 +207,9 @@ function notStored(cause: unknown, start?: Uint8Array): ArtifactError {
   if (cause instanceof ArtifactError && start === undefined) return cause
   const beginning =
     start === undefined ? '' : `\nIt begins: ${new TextDecoder().decode(start.subarray(0, previewLength))}…`
-  return new ArtifactError(`The tool ran, but its result could not be kept: ${errorWords(cause).message}${beginning}`, {
-    cause,
-    retryable: isToolError(cause) && cause.retryable,
-  })
+  const words = `The tool ran, but its result could not be kept: ${errorWords(cause).message}${beginning}`
+  const { category, retryable } = downstream('', cause) // as if the handler had thrown it
+  return new ArtifactError(words, { cause, category, retryable })
 }
 
 /** Yields a whole stream whose start was already read, in pieces large enough for a write. The deadline ends it. */

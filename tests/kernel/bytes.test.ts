@@ -1,4 +1,13 @@
-import { BinaryArtifact, bytes, createExecutor, JsonArtifact, TextArtifact, tool, type ToolResult } from 'toolwright'
+import {
+  BinaryArtifact,
+  bytes,
+  createExecutor,
+  JsonArtifact,
+  TextArtifact,
+  tool,
+  ToolFailure,
+  type ToolResult,
+} from 'toolwright'
 import { TableArtifact } from 'toolwright/artifacts/table'
 import { describe, expect, test } from 'vitest'
 import { text } from './_calls.ts'
@@ -57,6 +66,19 @@ describe('bytes of a media type', () => {
       throw new Error('cut')
     }
     const result = await run(() => bytes(broken(), { mediaType: 'application/pdf' }))
-    expect(result).toMatchObject({ status: 'error', effect: 'completed', error: { code: 'E_ARTIFACT' } })
+    const error = { code: 'E_ARTIFACT', category: 'application', retryable: false }
+    expect(result).toMatchObject({ status: 'error', effect: 'completed', error })
+  })
+
+  test.each([
+    [9, new ToolFailure('cut', { category: 'network', retryable: true })],
+    [99_999, Object.assign(new Error('cut'), { code: 'ECONNRESET' })],
+  ])('whose stream fails after %i bytes keep what the failure says of itself', async (length, failure) => {
+    async function* broken(): AsyncGenerator<Uint8Array, void, undefined> {
+      yield new Uint8Array(length)
+      throw failure
+    }
+    const result = await run(() => bytes(broken(), { mediaType: 'application/pdf' }))
+    expect(result.error).toMatchObject({ code: 'E_ARTIFACT', category: 'network', retryable: true })
   })
 })

@@ -5,7 +5,7 @@ import type { ToolExecutor } from '../index.ts'
 import { UsageError, type Command, type CommandLine } from './arguments.ts'
 import { packageVersion, versionOfFile } from './files.ts'
 import { untilInterrupted, note, printText, thrownMessage, type Host } from './host.ts'
-import { openApiHelp, openApiOptions, openDocument } from './openapi.ts'
+import { openApiHelp, openApiOptions, openDocument, type OpenedDocument } from './openapi.ts'
 import { openWorkspace, workspaceOptions } from './workspace.ts'
 import { openExecutor, executionHelp, servingOptions } from './execution.ts'
 
@@ -29,7 +29,7 @@ go on for 5 seconds at most, and are answered.
                     If ${mcpTokenVariable} is set, clients must send it as
                     their bearer token.
   --name NAME       the name of the server (default toolwright). Its version is that of the
-                    package that has the module
+                    package that has the module, or of the OpenAPI document
 ${openApiHelp}
   --workspace DIR   serve the built-in tools too: files, commands and lists in DIR
   --sandbox NAME    how commands run: local (default; the client's user approves each) or
@@ -51,15 +51,16 @@ ${executionHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
   async perform(options, host) {
     const [path] = options.positionals
     const port = portOf(options)
+    let document: OpenedDocument | undefined
     const { executor } = await openExecutor(path, options, host, false, async () => {
-      const document = await openDocument(options, host)
+      document = await openDocument(options, host)
       const workspace = await openWorkspace(options, host)
       const found = [...(document === undefined ? [] : [document]), ...(workspace ?? [])]
       if (workspace !== undefined || document !== undefined || path !== undefined) return found
       throw new UsageError('A module, --openapi, --workspace or --task is missing: there is nothing to serve.')
     })
     try {
-      const server = await mcpServerOf(executor, options, host)
+      const server = await mcpServerOf(executor, options, host, document)
       await (port === undefined ? serveStdio(server, host) : serveHttp(server, port, host))
       return 0
     } finally {
@@ -74,10 +75,17 @@ function portOf(options: CommandLine): number | undefined {
   return port
 }
 
-async function mcpServerOf(executor: ToolExecutor, options: CommandLine, host: Host): Promise<McpToolServer> {
+/** Makes the server. A module's package says its version, else the document, else this package if only its own tools are served. */
+async function mcpServerOf(
+  executor: ToolExecutor,
+  options: CommandLine,
+  host: Host,
+  document: OpenedDocument | undefined,
+): Promise<McpToolServer> {
   const [name, [path]] = [options.text('name'), options.positionals]
-  const isBuiltIn = options.text('workspace') !== undefined
-  const version = path !== undefined ? versionOfFile(path) : isBuiltIn ? packageVersion() : undefined
+  const ownVersion = options.text('workspace') === undefined ? undefined : packageVersion()
+  const [title, version] =
+    path === undefined ? [document?.title, document?.apiVersion ?? ownVersion] : [undefined, versionOfFile(path)]
   const { mcpServer } = await import('../mcp/server.ts').catch((error: unknown) => {
     const isMissing = (error as { readonly code?: unknown } | null)?.code === 'ERR_MODULE_NOT_FOUND'
     if (!isMissing) throw error
@@ -88,6 +96,7 @@ async function mcpServerOf(executor: ToolExecutor, options: CommandLine, host: H
     report: (error) => note(host, thrownMessage(error)),
     ...(name === undefined ? undefined : { name }),
     ...(version === undefined ? undefined : { version }),
+    ...(title === undefined ? undefined : { title }),
   })
 }
 

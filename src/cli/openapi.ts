@@ -3,7 +3,7 @@ import process from 'node:process'
 import type { ParseArgsOptionsConfig } from 'node:util'
 import { isToolError, type ToolDefinition } from '../index.ts'
 import { openapiTools, type OpenApiTools } from '../imports/openapi.ts'
-import { readApiDocument } from '../imports/openapi/_document.ts'
+import { readApiDocument, type ApiDocument } from '../imports/openapi/_document.ts'
 import { schemeNames } from '../imports/openapi/_security.ts'
 import { UsageError, type CommandLine } from './arguments.ts'
 import { note, terminalLine, thrownMessage, type Host } from './host.ts'
@@ -29,7 +29,7 @@ export const openApiHelp: string = `\
   --read-only       only operations that read: GET, HEAD and OPTIONS`
 
 /** An OpenAPI document as tools, and what was told while they were made. */
-export interface OpenedDocument extends OpenApiTools {
+export interface OpenedDocument extends OpenApiTools, Pick<ApiDocument, 'title' | 'apiVersion'> {
   readonly notes: readonly string[]
 }
 
@@ -55,28 +55,33 @@ export async function openDocument(
   if (/^https?:\/\//.test(path))
     throw new UsageError('--openapi takes the path of a file. Download the document first, such as with curl -O.')
   if (!existsSync(path)) throw new UsageError(`There is no file ${path}. Give the path of an OpenAPI document.`)
-  const text = readFileSync(path, 'utf8')
   const notes: string[] = []
   const only = options.texts('only')
   const baseUrl = options.text('base-url') ?? (isCalled ? undefined : 'https://api.invalid')
   const report = (error: unknown): void =>
     void notes.push(terminalLine(commandWords(isToolError(error) ? error.message : thrownMessage(error))))
-  const auth = isCalled ? credentialsFromEnvironment(options) : await anyCredentials(text)
-  const api = await openapiTools(text, {
-    auth,
-    report,
-    fetch,
-    ...(only.length > 0 && { only }),
-    ...(baseUrl !== undefined && { baseUrl }),
-  }).catch((error: unknown) => {
+  const open = async (): Promise<OpenedDocument> => {
+    const document = await readApiDocument(readFileSync(path, 'utf8'), Infinity)
+    const { title, apiVersion, root } = document
+    const auth = isCalled ? credentialsFromEnvironment(options) : anyCredentials(document)
+    const api = await openapiTools(root, {
+      auth,
+      report,
+      fetch,
+      ...(only.length > 0 && { only }),
+      ...(baseUrl !== undefined && { baseUrl }),
+    })
+    return { ...api, notes, title, apiVersion }
+  }
+  const api = await open().catch((error: unknown) => {
     throw isToolError(error) ? new UsageError(commandWords(error.message)) : error
   })
   if (isCalled) tellNotes(notes, host)
   if (isCalled && api.tools().length === 0) note(host, withoutTools)
-  if (!options.flag('read-only')) return { ...api, notes }
+  if (!options.flag('read-only')) return api
   const isReading = (index: number): boolean => readingMethods.includes(api.operations[index]?.method ?? '')
   const tools = api.tools().filter((_, index) => isReading(index))
-  return { ...api, tools: () => tools, operations: api.operations.filter((_, index) => isReading(index)), notes }
+  return { ...api, tools: () => tools, operations: api.operations.filter((_, index) => isReading(index)) }
 }
 
 const withoutTools = 'No operation of the document becomes a tool.'
@@ -125,8 +130,7 @@ function variable(name: string): string {
 }
 
 /** Returns a credential for each scheme, since nothing is called. */
-async function anyCredentials(text: string): Promise<Record<string, () => string>> {
-  const document = await readApiDocument(text, Infinity)
+function anyCredentials(document: ApiDocument): Record<string, () => string> {
   return Object.fromEntries(schemeNames(document).map((name) => [name, () => '']))
 }
 

@@ -170,6 +170,26 @@ describe('--openapi', () => {
     }
   })
 
+  test.each<[object, object]>([
+    [
+      { title: 'Pets ', version: '2.1.0' },
+      { name: 'toolwright', title: 'Pets', version: '2.1.0' },
+    ],
+    [
+      { title: 'a\nb\u202e', version: 2.5 },
+      { name: 'toolwright', title: 'a b\\u202e', version: '2.5' },
+    ],
+    [{}, { name: 'toolwright', version: '0.0.0' }],
+  ])('of mcp tells clients of %j that the server is %j', async (info, serverInfo) => {
+    const named = place('named.json')
+    writeFileSync(named, JSON.stringify({ ...document, info }))
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'tests', version: '1' } }
+    const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
+    const words = ['mcp', '--openapi', named, '--base-url', baseUrl, '--auth', 'token=API_TOKEN']
+    const { stdout } = await withVariables(words, `${message}\n`)
+    expect((JSON.parse(stdout) as { result: { serverInfo: object } }).result.serverInfo).toEqual(serverInfo)
+  })
+
   test.each([
     [['call', '--openapi', 'none.yaml', 'x'], 'There is no file none.yaml'],
     [['call', '--openapi', path, 'listPets', '--auth', 'token=NOT_SET'], 'no variable NOT_SET'],

@@ -1,7 +1,7 @@
 import { bytes, json, shown, ToolFailure, type ContentBlock } from '../../index.ts'
 import { isJsonType } from './_bodies.ts'
 import { declaredHeaders } from './_declared.ts'
-import { isNode, memberOf, documentText, textMember } from './_document.ts'
+import { documentLine, documentText, isNode, memberOf, textMember } from './_document.ts'
 import {
   connectionFailure,
   effectDetail,
@@ -93,7 +93,7 @@ function emptyWords(response: Response, mask: CredentialMask): string {
 
 /** Returns the status in the words of the server, which may say anything. */
 function statusWords({ status, statusText }: Response, mask: CredentialMask): string {
-  return `${status} ${documentText(mask.text(statusText).slice(0, 100)).replaceAll('\n', ' ')}`.trim()
+  return `${status} ${documentLine(mask.text(statusText), 100)}`.trim()
 }
 
 function largeWords(most: number): string {
@@ -198,9 +198,7 @@ function withHeaders(
   const names = new Set([...declaredHeaders(source.document.root, found.node, status), ...alwaysTold])
   const lines = [...names].flatMap((name) => {
     const value = name === 'set-cookie' ? null : headers.get(name)
-    return value === null
-      ? []
-      : [`${name}: ${documentText(mask.text(textOfHeader(value)).slice(0, longestHeader)).replaceAll('\n', ' ')}`]
+    return value === null ? [] : [`${name}: ${documentLine(mask.text(textOfHeader(value)), longestHeader)}`]
   })
   if (lines.length === 0) return result
   const headerBlock: ContentBlock = { type: 'text', text: lines.join('\n').slice(0, longestHeaders) }

@@ -9,8 +9,10 @@ export interface ApiDocument {
   readonly root: DocumentNode
   /** The version of OpenAPI, such as `[3, 1, 0]`. */
   readonly version: readonly [major: number, minor: number, patch: number]
-  /** The title and the version of the API. */
-  readonly title: string
+  /** What the API calls itself. */
+  readonly title: string | undefined
+  /** The version of the API. */
+  readonly apiVersion: string | undefined
 }
 
 /** Says why an operation gives no tool. The other operations are not affected. */
@@ -50,6 +52,11 @@ export function entriesOf(node: unknown, key: string): [string, unknown][] {
 /** Returns text of a document without characters that deceive a reader. Ends of lines stay. */
 export function documentText(text: string): string {
   return escapeDeceptive(text.replaceAll('\r\n', '\n'), '\n\t')
+}
+
+/** Returns the beginning of a text of a document in one line. */
+export function documentLine(text: string, longest: number): string {
+  return documentText(text.slice(0, longest)).replaceAll('\n', ' ')
 }
 
 /** Quotes a short piece of a document for a message. */
@@ -115,8 +122,13 @@ export async function readApiDocument(source: unknown, longest: number): Promise
   if (minor === undefined)
     throw unusableDocument(`its \`openapi\` is ${quotedFromDocument(version)}, and not 3.0, 3.1 or 3.2`)
   const info = memberOf(root, 'info')
-  const title = `${textMember(info, 'title') ?? 'API'} ${textMember(info, 'version') ?? ''}`.trim()
-  return { root, version: [3, Number(minor), Number(patch)], title: documentText(title.slice(0, 200)) }
+  const [title, apiVersion] = ['title', 'version'].map((key) => {
+    const value = memberOf(info, key)
+    // YAML reads the version 1.0 as a number.
+    const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
+    return text === '' ? undefined : documentLine(text, 200)
+  })
+  return { root, version: [3, Number(minor), Number(patch)], title, apiVersion }
 }
 
 async function parsedText(source: string, longest: number): Promise<unknown> {

@@ -6,6 +6,7 @@ import {
   memberOf,
   OperationFault,
   quotedFromDocument,
+  documentLine,
   documentText,
   resolved,
   textMember,
@@ -83,7 +84,7 @@ export function joinsLabelsByCommas({ version: [, minor, patch] }: ApiDocument):
 /** Returns why an operation gives no tool. */
 export function faultWords(error: unknown): string {
   try {
-    return documentText((error instanceof Error ? error.message : String(error)).slice(0, 500)).replaceAll('\n', ' ')
+    return documentLine(error instanceof Error ? error.message : String(error), 500).replace(/\.$/, '')
   } catch {
     return 'it cannot be read'
   }

@@ -68,14 +68,18 @@ export async function operationTool(name: string, found: FoundOperation, source:
   const traits: ToolTraits = { ...traitsOf(request, settings), ...own }
   const isRepeatable = isSafe(request.method) || traits.idempotent === true || traits.readonly === true
   const callable: CallableOperation = { found, source, request, schemes, hosts, accept, isRepeatable }
-  const outputSchema = settings.responses === 'strict' ? (await calls()).strictAnswerSchema(node, source) : undefined
+  const outputSchema =
+    settings.responses === 'strict' ? await (await calls()).strictAnswerSchema(node, source) : undefined
   let call: ReturnType<typeof import('./_calls.ts').operationCall> | undefined
   const config = {
     name,
     ...rest,
     description: rest.description ?? toolDescription(found),
     traits,
-    meta: { ...rest.meta, openapi: { operation: operation.key, document: document.title } },
+    meta: {
+      ...rest.meta,
+      openapi: { operation: operation.key, document: `${document.title ?? 'API'} ${document.apiVersion ?? ''}`.trim() },
+    },
     examples: examples ?? (await inputSchema.validExamples(request.examples)),
     inputSchema: inputSchema as Schema,
     ...(outputSchema && { outputSchema }),

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { credential } from 'toolwright/imports/credentials'
 import { openapiTools } from 'toolwright/imports/openapi'
 import { anthropic } from 'toolwright/formats/anthropic'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { bearer, documentOf, ready, reply, serve, wordsOf, type Json, type Ready } from './_server.ts'
 
 const token = 'ghp_CaNaRy0123456789'
@@ -187,7 +187,7 @@ describe('a server', () => {
         fetch,
       })
       const result = await call('post')
-      expect(result).toMatchObject({ status: 'error', effect: 'completed' })
+      expect(result).toMatchObject({ status: 'error', effect: 'completed', error: { category: 'network' } })
       expect(wordsOf(result)).toContain('broke before the answer was whole')
       expect(
         told(result) + String(result.error?.cause) + String((result.error?.cause as Error | undefined)?.cause),
@@ -386,6 +386,35 @@ describe('a document', () => {
     for (const at of patterns.keys()) {
       expect((await call('get', { [`q${at}`]: `${'a'.repeat(20_000)}-` })).error?.code).toBe('E_INVALID_TOOL_ARGS')
     }
+  })
+
+  test('with patterns, without the package for them, gives the operations that have none', async () => {
+    vi.resetModules()
+    vi.doMock('re2js', () => {
+      throw new Error('not there')
+    })
+    onTestFinished(() => vi.doUnmock('re2js'))
+    const door = await import('toolwright/imports/openapi')
+    const schema = { type: 'string', pattern: '^a+$' }
+    const answer = { 200: { content: { 'application/json': { schema } } } }
+    const document = documentOf({
+      'GET /arg': { parameters: [{ name: 'q', in: 'query', schema }] },
+      'GET /answer': { responses: answer },
+      'GET /none': {},
+    })
+    const why = 'its patterns need the package re2js, which is not installed: npm install re2js'
+    const made = async (responses: 'report' | 'strict'): Promise<[string[], object[], unknown[]]> => {
+      const reports: unknown[] = []
+      const api = await door.openapiTools(document, { baseUrl, responses, report: (error) => void reports.push(error) })
+      return [api.operations.map(({ key }) => key), [...api.omitted], reports]
+    }
+    expect(await made('report')).toMatchObject([
+      ['GET /answer', 'GET /none'],
+      [{ operation: 'GET /arg', why }],
+      [{ message: `The operation "GET /arg" is left out: ${why}.` }],
+    ])
+    const both = ['GET /arg', 'GET /answer'].map((operation) => ({ operation, why }))
+    expect(await made('strict')).toMatchObject([['GET /none'], both, [{}, {}]])
   })
 
   test('with values as large as itself shows a model no more than a definition may have', async () => {

@@ -2,7 +2,7 @@ import type { Schema } from '../../index.ts'
 import { declaredAnswer, jsonSchemaOfAnswer } from './_declared.ts'
 import { documentText, entriesOf, type DocumentNode } from './_document.ts'
 import { faultWords, type FoundOperation } from './_operations.ts'
-import { compiledFromDocument, type ApiSource, type CompiledSchema } from './_source.ts'
+import { compiledFromDocument, usableFromDocument, type ApiSource, type CompiledSchema } from './_source.ts'
 
 const mostMismatches = 100
 
@@ -46,12 +46,12 @@ export function answerComparison(
 }
 
 /** Returns the schema of the results, if every answer of success is JSON. */
-export function strictAnswerSchema(node: DocumentNode, source: ApiSource): Schema | undefined {
+export async function strictAnswerSchema(node: DocumentNode, source: ApiSource): Promise<Schema | undefined> {
   const { document } = source
   const declared = entriesOf(node, 'responses').filter(([status]) => status.startsWith('2'))
   const answers = declared.map(([status]) =>
     jsonSchemaOfAnswer(declaredAnswer(document.root, node, Number(status.slice(0, 3)) || 200)),
   )
   if (answers.length === 0 || answers.includes(undefined)) return undefined
-  return compiledFromDocument(answers.length === 1 ? answers[0] : { anyOf: answers }, 'out', source)
+  return usableFromDocument(answers.length === 1 ? answers[0] : { anyOf: answers }, 'out', source)
 }

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '../../index.ts'
 import { withArtifacts } from './_bodies.ts'
 import type { DocumentNode } from './_document.ts'
 import type { RequestPlan } from './_operations.ts'
-import { compiledFromDocument, type ApiSource, type CompiledSchema } from './_source.ts'
+import { compiledFromDocument, usableFromDocument, type ApiSource, type CompiledSchema } from './_source.ts'
 
 const mostExamples = 3
 
@@ -27,6 +27,8 @@ async function shownSchema(
 /** Makes the schema of the args. @throws if the engine or a model cannot read it. */
 export async function operationSchema(request: RequestPlan, key: string, source: ApiSource): Promise<OperationSchema> {
   const trimmed = await shownSchema(request, key, source)
+  const { jsonSchema } = (await usableFromDocument(request.inputSchema, 'in', source))['~standard']
+  jsonSchema.input({ target: 'draft-2020-12' })
   return new OperationSchema(request, source, trimmed)
 }
 
@@ -40,7 +42,6 @@ class OperationSchema {
   constructor(request: RequestPlan, source: ApiSource, trimmed: (() => DocumentNode) | undefined) {
     this.#request = request
     this.#make = () => compiledFromDocument(request.inputSchema, 'in', source)
-    this.#make()['~standard'].jsonSchema.input({ target: 'draft-2020-12' })
     this['~standard'] = {
       version: 1,
       vendor: 'json-schema',
@@ -75,11 +76,7 @@ class OperationSchema {
     if (examples.length === 0) return valid
     const { validate } = this.#make()['~standard']
     for (const example of examples.slice(0, mostExamples)) {
-      try {
-        if ((await validate(example)).issues === undefined) valid.push(example)
-      } catch {
-        // an engine for patterns that is not installed says so when a call is checked
-      }
+      if ((await validate(example)).issues === undefined) valid.push(example)
     }
     return valid
   }

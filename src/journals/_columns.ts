@@ -119,13 +119,16 @@ export function conditionsOf(query: RecordQuery, idle: string, values: unknown[]
 }
 
 /** What a statement has of the rows of a session that come before one of them. */
-interface SessionRows {
+export interface SessionRows {
   /** The condition that another row `other`, which waits in the same queue, counts. Default: always. */
   readonly counts?: string
   /** The name of the row in the statement. Default: `call`. */
   readonly call?: string
-  /** What else is true of another row that waits, so that a database finds it by an index. Default: nothing. */
+  /** The conditions that another row waits for a worker, and that one is taken, by which a database finds it in an index. */
   readonly waiting?: string
+  readonly running?: string
+  /** What ends the search for another row. Default: nothing. */
+  readonly end?: string
 }
 
 /**
@@ -141,27 +144,33 @@ export function mayRunNow(calls: string, now: string, rows: SessionRows = {}): s
 
 /** The same of a row that runs beside no other of its session. */
 export function mayRunAlone(calls: string, now: string, rows: SessionRows = {}): string {
-  const { others, before } = sessionRows(calls, now, rows)
-  return `NOT EXISTS (${others} AND other.alone IN (0, 1) AND other.state = 'running')
-      AND NOT EXISTS (${others} AND ${before})`
+  const { others, before, running, end } = sessionRows(calls, now, rows)
+  return `NOT EXISTS (${others} AND other.alone IN (0, 1) AND ${running}${end})
+      AND NOT EXISTS (${others} AND ${before}${end})`
 }
 
 /** The same of a row that runs beside others. */
 export function mayRunBeside(calls: string, now: string, rows: SessionRows = {}): string {
-  const { others, before } = sessionRows(calls, now, rows)
-  return `NOT EXISTS (${others} AND other.alone = 1 AND other.state = 'running')
-      AND NOT EXISTS (${others} AND other.alone = 1 AND ${before})`
+  const { others, before, running, end } = sessionRows(calls, now, rows)
+  return `NOT EXISTS (${others} AND other.alone = 1 AND ${running}${end})
+      AND NOT EXISTS (${others} AND other.alone = 1 AND ${before}${end})`
 }
 
 function sessionRows(
   calls: string,
   now: string,
-  { counts = 'true', call = 'call', waiting = 'true' }: SessionRows,
-): { readonly others: string; readonly before: string } {
+  {
+    counts = 'true',
+    call = 'call',
+    waiting = `other.waits = 'worker'`,
+    running = `other.state = 'running'`,
+    end = '',
+  }: SessionRows,
+): Readonly<Record<'others' | 'before' | 'running' | 'end', string>> {
   const others = `SELECT 1 FROM ${calls} AS other WHERE other.session = ${call}.session`
-  const before = `${waiting} AND other.waits = 'worker' AND other.queue = ${call}.queue AND other.expires_at >= ${now} AND ${counts}
+  const before = `${waiting} AND other.queue = ${call}.queue AND other.expires_at >= ${now} AND ${counts}
     AND (other.created_at, other.changed, other.id) < (${call}.created_at, ${call}.changed, ${call}.id)`
-  return { others, before }
+  return { others, before, running, end: ` ${end}` }
 }
 
 /** What a deleted row named in the store, and its place in the chain of settlements. */

@@ -45,7 +45,7 @@ export async function makeReleasedTables(
       values,
     )
   }
-  for (const statement of lessInTables(schema).slice(0, 3)) await query(statement)
+  for (const statement of lessInTables(schema).slice(0, 4)) await query(statement)
 }
 
 /** The tools as they were, with a list of what ran. */

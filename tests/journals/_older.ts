@@ -59,8 +59,11 @@ const lessInFiles = [
   'DROP INDEX calls_line; DROP INDEX calls_beside; ALTER TABLE calls DROP COLUMN alone; PRAGMA user_version = 4',
   'DROP INDEX calls_queued; ALTER TABLE calls DROP COLUMN queue; PRAGMA user_version = 3',
 ]
-/** The same of tables of version 8. Servers before Postgres 14 have nothing to set back. */
+/** The same of tables of version 9. Servers before Postgres 14 have no compression to set back. */
 export const lessInTables = (schema: string): string[] => [
+  `CREATE OR REPLACE FUNCTION "${schema}".toolwright_take_each(taker text, now_at float8, ids text[])
+    RETURNS TABLE (id text, record text, owner text, version integer) LANGUAGE sql AS $$ SELECT '', '', '', 0 LIMIT 0 $$;
+  COMMENT ON TABLE "${schema}".toolwright_calls IS 'Toolwright journal 8'`,
   `DO $$ BEGIN
     EXECUTE 'ALTER TABLE "${schema}".toolwright_calls ALTER COLUMN record SET COMPRESSION default';
   EXCEPTION WHEN syntax_error THEN
@@ -99,15 +102,15 @@ export async function makeFormerFile(file: string, steps: 0 | 1 | 2 | 3): Promis
   database.close()
 }
 
-/** Makes tables as a former release left them, of version 7, 6, 5, 4, 3 or 2. */
+/** Makes tables as a former release left them, of version 8, 7, 6, 5, 4, 3 or 2. */
 export async function makeFormerTables(
   query: (text: string, values?: unknown[]) => Promise<unknown>,
   journal: Journal,
   schema: string,
-  version: 2 | 3 | 4 | 5 | 6 | 7,
+  version: 2 | 3 | 4 | 5 | 6 | 7 | 8,
 ): Promise<void> {
   await fill(journal, version === 2 ? 3 : 1)
-  for (const statement of lessInTables(schema).slice(0, 8 - version)) await query(statement)
+  for (const statement of lessInTables(schema).slice(0, 9 - version)) await query(statement)
   const damage = `UPDATE "${schema}".toolwright_calls SET record = $1 WHERE id = $2`
   await query(damage, [damagedText, 'damaged'])
 }

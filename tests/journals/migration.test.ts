@@ -222,7 +222,7 @@ describe.skipIf(typeof server === 'string')('postgresJournal with tables of an o
     expect(killed).toBeGreaterThan(15)
   }, 240_000)
 
-  async function formerSchema(version: 2 | 3 | 4 | 5 | 6 | 7): Promise<string> {
+  async function formerSchema(version: 2 | 3 | 4 | 5 | 6 | 7 | 8): Promise<string> {
     const schema = `${run}_${schemas.length}`
     schemas.push(schema)
     await pool.query(`CREATE SCHEMA "${schema}"`)
@@ -235,7 +235,7 @@ describe.skipIf(typeof server === 'string')('postgresJournal with tables of an o
     await requireWholeSchema(await formerSchema(2))
   })
 
-  test.each([3, 4, 5, 6, 7] as const)(
+  test.each([3, 4, 5, 6, 7, 8] as const)(
     'lets calls for workers run alone that waited for it (version %i)',
     async (version) => {
       await requireTurns(postgresJournal(pool, { schema: await formerSchema(version) }).journal)
@@ -266,7 +266,13 @@ describe.skipIf(typeof server === 'string')('postgresJournal with tables of an o
         'SELECT indexdef FROM pg_indexes WHERE schemaname = $1 ORDER BY indexname',
         [schema],
       )
-      return [columns.rows, compression, indexes.rows.map(({ indexdef }) => indexdef.replaceAll(schema, ''))]
+      const functions = await pool.query<{ prosrc: string }>(
+        'SELECT prosrc FROM pg_proc WHERE pronamespace = $1::regnamespace ORDER BY proname',
+        [schema],
+      )
+      const definitions = indexes.rows.map(({ indexdef }) => indexdef)
+      const texts = [...definitions, ...functions.rows.map(({ prosrc }) => prosrc)]
+      return [columns.rows, compression, texts.map((text) => text.replaceAll(schema, ''))]
     }
     expect(await shapeOf(older)).toEqual(await shapeOf(newer))
   })

@@ -84,7 +84,7 @@ test('postgresJournal asks again where the server undid a statement because of o
   const { journal } = postgresJournal({
     query: async (text) => {
       asked.push(text)
-      if (text.includes('obj_description')) return { rows: [{ version: 'Toolwright journal 8' }] }
+      if (text.includes('obj_description')) return { rows: [{ version: 'Toolwright journal 9' }] }
       if (asked.length < 6) throw Object.assign(new Error('could not serialize access'), { code: '40001' })
       return { rows: [{ fence: 0 }] }
     },
@@ -206,6 +206,49 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     expect(alone).toEqual(await rowsBy((work) => Promise.all(work.map((next) => next()))))
     const settledRow = { state: 'settled', waits: null, expires_at: null, queue: null, alone: null, is_told: true }
     expect(alone[1]).toMatchObject([settledRow, settledRow, settledRow, settledRow])
+  })
+
+  test('postgresJournal takes a call without reading the others that wait in its session and its queue', async () => {
+    const schema = await newSchema()
+    const { journal } = open(pool, schema)
+    const work = { queue: 'default', attempts: 0 }
+    const claimed = async (name: string, count: number): Promise<string[]> => {
+      const ids = Array.from({ length: count }, (_, index) => `${name} ${index}`)
+      const wait = { reason: 'worker', expiresAt: 8e12, work } as const
+      const records = ids.map((id) => waitingOf(id, { state: 'PENDING', session: 'one' }, wait))
+      await Promise.all(records.map((record) => held(journal.claim(record, 'caller'))))
+      return ids
+    }
+    /** Takes calls by their ids as a new connection does, and returns how many rows the server has read. */
+    async function rowsRead(ids: readonly string[]): Promise<number> {
+      const own = new pg.Client(pool.options)
+      await own.connect()
+      await own.query('BEGIN')
+      const taken = await own.query(`SELECT id FROM "${schema}".toolwright_take_each('worker', 0, $1::text[])`, [ids])
+      const { rows } = await own.query<{ read: string }>(
+        'SELECT seq_tup_read + idx_tup_fetch AS read FROM pg_stat_xact_user_tables WHERE relid = $1::regclass',
+        [`"${schema}".toolwright_calls`],
+      )
+      await own.query('COMMIT')
+      await own.end()
+      expect(taken.rows).toHaveLength(ids.length)
+      return Number(rows[0]?.read)
+    }
+    // The server plans by what it counted: while none waits, while few do, and while many do.
+    const settled = await claimed('settled', 200)
+    for (const id of settled) {
+      const [taken] = (await journal.take?.({ invocationId: id, limit: 1 }, 'worker')) ?? []
+      await journal.write(settledOf(id, { session: 'one' }), taken!.fence)
+    }
+    const analyze = (): Promise<unknown> => pool.query(`ANALYZE "${schema}".toolwright_calls`)
+    await analyze()
+    const reads = [await rowsRead(await claimed('few', 50))]
+    await claimed('more', 1_000)
+    const [counted, uncounted] = [await claimed('counted', 50), await claimed('uncounted', 50)]
+    reads.push(await rowsRead(uncounted))
+    await analyze()
+    reads.push(await rowsRead(counted))
+    for (const read of reads) expect(read).toBeLessThan(50 * 5)
   })
 
   test('postgresJournal sends few parameters for a call that does not wait', async () => {

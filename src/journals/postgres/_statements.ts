@@ -8,7 +8,7 @@ import { ServerClock } from '../_server-clock.ts'
 import type { Rows } from '../sql/_journal.ts'
 import { Gathered } from './_gathered.ts'
 import type { RunStatement, JournalTables } from './_tables.ts'
-import { isInLine } from './_take-functions.ts'
+import { placeInLine } from './_take-functions.ts'
 import { statementTexts, type StatementTexts } from './_texts.ts'
 
 /** The payload of a notification is shorter, in bytes. */
@@ -126,7 +126,7 @@ export class PostgresStatements implements Rows {
     return this.#ask(
       `UPDATE ${calls} SET updated_at = clock_timestamp() WHERE id = ANY (ARRAY(
         SELECT id FROM ${calls} AS call WHERE waits = 'worker' AND queue = ANY ($1::text[])
-          AND updated_at < clock_timestamp() - interval '1 millisecond' * $2::float8 AND ${mayRunNow(calls, '$4::float8', { waiting: isInLine })}
+          AND updated_at < clock_timestamp() - interval '1 millisecond' * $2::float8 AND ${mayRunNow(calls, '$4::float8', placeInLine)}
         ORDER BY updated_at LIMIT $3 FOR UPDATE SKIP LOCKED))
       RETURNING id, queue`,
       [queues.map(sessionKey), silentFor, limit, Date.now()],
@@ -138,7 +138,7 @@ export class PostgresStatements implements Rows {
     const { calls } = this.#tables
     const rows = await this.#ask(
       `SELECT id FROM ${calls} AS call WHERE id = ANY ($1::text[]) AND waits = 'worker' AND expires_at >= $2::float8
-        AND ${mayRunNow(calls, '$2::float8', { waiting: isInLine })}`,
+        AND ${mayRunNow(calls, '$2::float8', placeInLine)}`,
       [ids, Date.now()],
     )
     return rows.map(({ id }) => String(id))

@@ -19,7 +19,8 @@ export interface JournalTables {
 /** Runs one statement. If it is frequent, a connection has the server prepare it once. */
 export type RunStatement = (text: string, values?: unknown[], isFrequent?: boolean) => Promise<readonly Row[]>
 
-const journalVersion = '8'
+const journalVersion = '9'
+const compressedVersion = '8'
 const effectsVersion = '7'
 const mergedVersion = '6'
 const tooledVersion = '5'
@@ -43,6 +44,7 @@ const postgresUpgrades: Readonly<Record<string, (ask: RunStatement, tables: Jour
   [tooledVersion]: mergeIndexes,
   [mergedVersion]: addEffects,
   [effectsVersion]: setCompression,
+  [compressedVersion]: remakeTakes,
 }
 
 /**
@@ -231,7 +233,12 @@ async function addEffects(ask: RunStatement, tables: JournalTables): Promise<voi
 }
 
 async function setCompression(ask: RunStatement, tables: JournalTables): Promise<void> {
-  await ask(atVersion(effectsVersion, journalVersion, tables, compressionStatement(tables)))
+  await ask(atVersion(effectsVersion, compressedVersion, tables, compressionStatement(tables)))
+}
+
+/** Those of version 8 could read each call of a queue for each that they took. */
+async function remakeTakes(ask: RunStatement, tables: JournalTables): Promise<void> {
+  await ask(atVersion(compressedVersion, journalVersion, tables, takeFunctions(tables)))
 }
 
 /**

@@ -1,8 +1,16 @@
-import { mayRunAlone, mayRunBeside, mayRunNow } from '../_columns.ts'
+import { mayRunAlone, mayRunBeside, mayRunNow, type SessionRows } from '../_columns.ts'
 import type { JournalTables } from './_tables.ts'
 
-/** Leads the server to the index of the calls that wait before another. */
-export const isInLine = `other.alone IN (0, 1) AND other.state = 'waiting'`
+/**
+ * Leads the server to the index of the calls that have a place in the order of their session. It plans without the value of a
+ * subquery, so that it cannot use an index of all calls that wait: it would read each of them for each that is taken. `OFFSET 0`
+ * keeps it from reading a session whole for a join.
+ */
+export const placeInLine: Pick<SessionRows, 'waiting' | 'running' | 'end'> = {
+  waiting: `other.alone IN (0, 1) AND other.state = (SELECT 'waiting'::text)`,
+  running: `other.state = (SELECT 'running'::text)`,
+  end: 'OFFSET 0',
+}
 
 /**
  * The functions that take calls. Their plans are kept, since making one costs more than all the rest. They may not depend on how many
@@ -11,15 +19,16 @@ export const isInLine = `other.alone IN (0, 1) AND other.state = 'waiting'`
 export function takeFunctions({ calls, take, takeEach }: Pick<JournalTables, 'calls' | 'take' | 'takeEach'>): string {
   const lockOf = (call: string): string => `hashtextextended('${calls} ' || ${call}.session, 0)`
   const waitsForWorker = `call.waits = 'worker' AND call.expires_at >= now_at`
+  /** The same, of calls that are found by their ids and not by the index of a queue. */
+  const isTakeable = `call.waits = (SELECT 'worker'::text) AND call.expires_at >= now_at`
   const isNotExcepted = (call: string): string =>
     `${call}.id <> ALL (passed) AND coalesce(${call}.fingerprint, '') <> ALL (lacked)`
-  const counted = { counts: isNotExcepted('other'), waiting: isInLine }
-  const all = { waiting: isInLine }
+  const counted = { ...placeInLine, counts: isNotExcepted('other') }
   const plans = 'SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off'
   const takeOver = (which: string, mayRun: string): string => `
       RETURN QUERY UPDATE ${calls} AS call SET owner = taker, held_since = call.version + 1, version = call.version + 1,
         updated_at = clock_timestamp(), state = 'running', waits = NULL, queue = NULL, expires_at = NULL
-      WHERE ${which} AND ${waitsForWorker} AND ${mayRun}
+      WHERE ${which} AND ${isTakeable} AND ${mayRun}
       RETURNING call.id, call.record, call.owner, call.version;`
   return `
     CREATE OR REPLACE FUNCTION ${takeEach}(taker text, now_at float8, ids text[])
@@ -34,7 +43,7 @@ export function takeFunctions({ calls, take, takeEach }: Pick<JournalTables, 'ca
       -- Takers of one session wait for each other, all in one order. What others took is seen afterwards.
       FOR found_session IN
         SELECT ${lockOf('call')} AS lock, max(call.alone) AS alone FROM ${calls} AS call
-        WHERE call.id = ANY (ids) AND ${waitsForWorker} GROUP BY 1 ORDER BY 1
+        WHERE call.id = ANY (ids) AND ${isTakeable} GROUP BY 1 ORDER BY 1
       LOOP
         IF found_session.alone = 1 THEN
           has_alone := true;
@@ -43,13 +52,13 @@ export function takeFunctions({ calls, take, takeEach }: Pick<JournalTables, 'ca
           PERFORM pg_advisory_xact_lock_shared(found_session.lock);
         END IF;
       END LOOP;
-      ${takeOver('call.id = ANY (ids) AND call.alone IS DISTINCT FROM 1', mayRunBeside(calls, 'now_at', all))}
+      ${takeOver('call.id = ANY (ids) AND call.alone IS DISTINCT FROM 1', mayRunBeside(calls, 'now_at', placeInLine))}
       IF has_alone THEN
         FOR found_alone IN
           SELECT call.id FROM ${calls} AS call WHERE call.id = ANY (ids) AND call.alone = 1
           ORDER BY call.created_at, call.changed, call.id
         LOOP
-          ${takeOver('call.id = found_alone AND call.alone = 1', mayRunAlone(calls, 'now_at', all))}
+          ${takeOver('call.id = found_alone AND call.alone = 1', mayRunAlone(calls, 'now_at', placeInLine))}
         END LOOP;
       END IF;
     END $take$;

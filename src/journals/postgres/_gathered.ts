@@ -3,8 +3,9 @@ import { isToolError } from '../../index.ts'
 // Taken here, before a test can put timers of its own in its place.
 const afterIo: (run: () => void) => unknown = typeof setImmediate === 'function' ? setImmediate : setTimeout
 
-/** The most that one question asks for, and about the most characters that it has. */
-const mostGathered = 100
+/** The most that one question asks for: of more, the process works at some while the server works at others. */
+const mostGathered = 32
+/** About the most characters of one question. */
 const mostGatheredCharacters = 1_048_576
 /** The least, unless the server keeps the plan: to make one costs as much as a few statements that it keeps. */
 const leastPlanned = 4

@@ -57,6 +57,8 @@ export interface OpenApiTools extends Extension {
 
 /** After so many milliseconds others get a chance to run. */
 const longestWork = 12
+/** So many operations are read in one turn if the clock stands still, as it does in a Worker while code runs. */
+const mostUntimed = 32
 
 /**
  * Makes tools of the operations of an OpenAPI document of version 3.0, 3.1 or 3.2, as an extension of an executor.
@@ -133,6 +135,7 @@ async function toolsOfDocument(document: unknown, settings: ApiSettings): Promis
   const tools: Tool[] = []
   const operations: ApiOperation[] = []
   let since = performance.now()
+  let made = 0
   for (const each of selected) {
     const { key } = each.operation
     try {
@@ -143,9 +146,12 @@ async function toolsOfDocument(document: unknown, settings: ApiSettings): Promis
     } catch (error) {
       omit(key, faultWords(error))
     }
-    if (performance.now() - since < longestWork) continue
-    await new Promise((resolve) => setTimeout(resolve))
+    made++
+    const time = performance.now() - since
+    if (time === 0 ? made < mostUntimed : time < longestWork) continue
+    await nextTurn()
     since = performance.now()
+    made = 0
   }
   const idle = [...settings.fixed.keys()].find((name) => !used.has(name))
   if (idle !== undefined)
@@ -154,6 +160,15 @@ async function toolsOfDocument(document: unknown, settings: ApiSettings): Promis
     settings.report(new SchemaConversionError(mendWords(mend, count, first)))
   Object.freeze(tools)
   return { tools: () => tools, omitted, operations }
+}
+
+/** Lets other work have its turn. While the modules of a Worker load there are no timers, and no other work. */
+async function nextTurn(): Promise<void> {
+  try {
+    await new Promise((resolve) => setTimeout(resolve))
+  } catch {
+    // what is made here goes on
+  }
 }
 
 const mendReasons: Readonly<Record<Mend, string>> = {

@@ -177,6 +177,7 @@ test('a port that `fetch` refuses is told from other errors, however deep and ho
   const refused = await fetch('http://127.0.0.1:6000').catch((error: unknown) => error)
   expect(refusedPortAdvice(refused)).toMatch(/^`fetch` refuses this port: .* give a `fetch` that takes it$/)
   expect(refusedPortAdvice(new Error('around', { cause: refused }))).toBeDefined()
+  expect(refusedPortAdvice(new TypeError('Fetch failed: Requests to port 6000 are blocked'))).toBeDefined()
   const circle = new Error('circle')
   circle.cause = circle
   const unreadable = {

@@ -2,6 +2,7 @@ import { createExecutor, memoryStore, tool, ToolFailure, type ToolEvent, type To
 import { cached, credential, type CredentialRequest, type Mint } from 'toolwright/imports/credentials'
 import { openapiTools } from 'toolwright/imports/openapi'
 import { memoryJournal } from 'toolwright/journals/memory'
+import { retry } from 'toolwright/middleware/retry'
 import { anthropic } from 'toolwright/formats/anthropic'
 import { gemini } from 'toolwright/formats/gemini'
 import { mcp } from 'toolwright/formats/mcp'
@@ -224,6 +225,33 @@ describe('a credential', () => {
     const again = await call('run', { n: 1 })
     expect((await executor.calls.decide(again.token!, 'allow')).status).toBe('ok')
     expect([mints, requests.length]).toEqual([1, 1])
+    const brief = await ready(
+      documentOf({ 'POST /p': operation }, bearer),
+      { baseUrl: url, auth: { token: () => (mints++, 'p455word') } },
+      { use: [{ policies: [ask] }, memoryJournal()], approvalTimeout: 1 },
+    )
+    expect((await brief.call('run', { n: 1 })).status).toBe('waiting')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    expect(await brief.executor.calls.expire()).toMatchObject([{ status: 'denied' }])
+    expect([mints, requests.length]).toEqual([1, 1])
+  })
+
+  test('is made once for each attempt', async () => {
+    const statuses = [503, 503, 200]
+    const { url, requests } = await serve((_, response) => reply(response, statuses.shift() ?? 500, {}))
+    const attempts: number[] = []
+    const { call } = await ready(
+      documentOf({ 'POST /p': { operationId: 'run' } }, bearer),
+      {
+        baseUrl: url,
+        idempotency: true,
+        auth: { token: ({ attempt }) => (attempts.push(attempt), `p455word-${attempt}`) },
+      },
+      { use: [retry({ attempts: 3, delay: 0 })] },
+    )
+    expect((await call('run')).status).toBe('ok')
+    expect(attempts).toEqual([1, 2, 3])
+    expect(requests.map(({ headers }) => headers.authorization)).toEqual(attempts.map((at) => `Bearer p455word-${at}`))
   })
 
   const faultyMints: readonly (readonly [string, Mint, string])[] = [

@@ -132,21 +132,39 @@ describe('a parameter of a header or a cookie', () => {
     expect(headers).toMatchObject({ 'x-list': 'a,b', 'x-map': 'a=1,b=2', cookie: 'k=v%20w; l=2; two=x,y' })
   })
 
-  test.each(['a\r\nX-Evil: 1', 'a\nb', 'a\0b', 'ä€'])('refuses %j in a header, and does not send it', async (value) => {
-    const { url, requests } = await serve()
-    const document = documentOf({
-      'GET /p': { operationId: 'run', parameters: [parameter('X-A', 'header'), parameter('c', 'cookie')] },
-    })
-    const { call } = await ready(document, { baseUrl: url })
-    expect(await call('run', { 'X-A': value })).toMatchObject({
-      status: 'error',
-      effect: 'none',
-      error: { category: 'validation' },
-    })
-    expect(requests).toEqual([])
-    await call('run', { c: value })
-    expect(requests[0]?.headers['cookie']).toBe(`c=${encodeURIComponent(value)}`)
-  })
+  test.each(['é', 'ä€ 中 😀'])(
+    'of %j is sent as its UTF-8, as headers and credentials of the application are',
+    async (value) => {
+      const scheme = {
+        components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
+        security: [{ key: [] }],
+      }
+      const options = { headers: { 'X-Own': value }, auth: { key: () => `p455word ${value}` } }
+      const operation = { parameters: [parameter('X-A', 'header')] }
+      const { headers } = await sent('GET /p', operation, { 'X-A': value }, options, scheme)
+      const utf8 = (name: string): string => Buffer.from(String(headers[name]), 'latin1').toString()
+      expect(['x-a', 'x-own', 'x-key'].map(utf8)).toEqual([value, value, `p455word ${value}`])
+    },
+  )
+
+  test.each(['a\r\nX-Evil: 1', 'a\nb', 'a\0b', 'a\x7fb', '\x1b'])(
+    'refuses %j in a header, and does not send it',
+    async (value) => {
+      const { url, requests } = await serve()
+      const document = documentOf({
+        'GET /p': { operationId: 'run', parameters: [parameter('X-A', 'header'), parameter('c', 'cookie')] },
+      })
+      const { call } = await ready(document, { baseUrl: url })
+      expect(await call('run', { 'X-A': value })).toMatchObject({
+        status: 'error',
+        effect: 'none',
+        error: { category: 'validation' },
+      })
+      expect(requests).toEqual([])
+      await call('run', { c: value })
+      expect(requests[0]?.headers['cookie']).toBe(`c=${encodeURIComponent(value)}`)
+    },
+  )
 
   test.each([
     'Cookie',

@@ -218,9 +218,9 @@ function withHeaders(
   return shown([start, headerBlock], value)
 }
 
-/** Returns the text of a header, which comes with one character for each byte. */
+/** Returns the text of a header, which comes with one character for each byte, or in workerd as the text that it is. */
 function textOfHeader(value: string): string {
-  if (/^[\x20-\x7e\t]*$/.test(value)) return value
+  if (/^[\x20-\x7e\t]*$|[^\0-\xff]/.test(value)) return value
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(value, (each) => each.charCodeAt(0)))
   } catch {

@@ -9,6 +9,7 @@ import { CredentialMask } from './_mask.ts'
 import type { AllowedHosts } from './_hosts.ts'
 import { dropBody, requirePublic, sendOnceOnly, type SentRequest } from './_network.ts'
 import { isSafe, type FoundOperation, type RequestPlan } from './_operations.ts'
+import { headerValue } from './_parameters.ts'
 import { operationRequest, type OperationRequest } from './_requests.ts'
 import type { PlannedScheme } from './_security.ts'
 import { putCredentials } from './_sent-credentials.ts'
@@ -91,7 +92,7 @@ async function exchange(
   const { hosts, request, answers } = callable
   const { settings } = callable.source
   const [query, cookies, headers] = [[...parts.query], [...parts.cookies], new Headers(parts.headers)]
-  for (const [name, value] of settings.headers) headers.set(name, value)
+  for (const [name, value] of settings.headers) headers.set(name, headerValue(value))
   headers.set('accept', callable.accept)
   const secrets = { headers, query: [] as string[], cookies }
   const { signal } = context

@@ -77,6 +77,8 @@ const notConnected = new Set(
     ' ',
   ),
 )
+/** What Deno says of a connection that was not made, without a code. An address has no spaces: none reads like this. */
+const unconnectedInDeno = /\): client error \(Connect\): /
 const certificates = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
 
 /** Makes the failure of a request that got no whole answer. The words are ours: what `fetch` throws may have the address. */
@@ -85,7 +87,10 @@ export function connectionFailure(thrown: unknown, { method, isRepeatable }: Fai
   if (advice !== undefined)
     return new ToolFailure(`The request was not sent: ${advice}.`, { category: 'network', effect: 'none' })
   const codes = codesOf(thrown)
-  const isUnsent = codes.length > 0 && codes.every((code) => notConnected.has(code) || certificates.test(code))
+  const isUnsent =
+    codes.length === 0
+      ? messagesOf(thrown).some((message) => unconnectedInDeno.test(message))
+      : codes.every((code) => notConnected.has(code) || certificates.test(code))
   const [code] = codes
   const words = isUnsent ? 'The API cannot be reached' : 'The connection to the API broke before the answer was whole'
   return new ToolFailure(`${words}${code === undefined ? '' : ` (${code})`}.`, {
@@ -93,6 +98,18 @@ export function connectionFailure(thrown: unknown, { method, isRepeatable }: Fai
     retryable: isUnsent || isRepeatable,
     ...effectDetail(isUnsent || isSafe(method) ? 'none' : undefined),
   })
+}
+
+/** Returns the messages of a thrown error and of its cause, which may have the address: they are looked at, and not told. */
+function messagesOf(thrown: unknown): string[] {
+  try {
+    const { message, cause } = thrown as { readonly message?: unknown; readonly cause?: unknown }
+    return [message, (cause as { readonly message?: unknown } | null | undefined)?.message].filter(
+      (each) => typeof each === 'string',
+    )
+  } catch {
+    return []
+  }
 }
 
 /** Returns the codes of a thrown error and of its causes. */

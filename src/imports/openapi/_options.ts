@@ -208,9 +208,10 @@ function areHeaderValues(value: unknown): boolean {
   try {
     return (
       isNode(value) &&
-      Object.entries(value).every(
-        ([name, each]) => typeof each === 'string' && new Headers().set(name, each) === undefined,
-      )
+      Object.entries(value).every(([name, each]) => {
+        // Other characters are sent as their UTF-8.
+        return typeof each === 'string' && new Headers().set(name, each.replace(/[^\0-\x7f]/g, '.')) === undefined
+      })
     )
   } catch {
     return false

@@ -16,10 +16,30 @@ export function encoded(text: string): string {
   })
 }
 
-/** Returns one character for each byte of UTF-8, as headers have it. */
+/** Returns one character for each byte of UTF-8. */
 export function byteString(text: string): string {
   if (/^[ -~]*$/.test(text)) return text
   return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('')
+}
+
+let areHeadersText: boolean | undefined
+
+/**
+ * Returns what `Headers` take for a text so that its UTF-8 is sent: by the standard one character for each byte. workerd takes any text,
+ * and writes its UTF-8 by itself.
+ */
+export function headerValue(text: string): string {
+  if (/^[\t -~]*$/.test(text)) return text
+  areHeadersText ??= takesText()
+  return areHeadersText ? text.toWellFormed() : byteString(text)
+}
+
+function takesText(): boolean {
+  try {
+    return new Headers({ a: '\u20ac' }).get('a') === '\u20ac'
+  } catch {
+    return false
+  }
 }
 
 /** Percent-encodes what may stand nowhere in a URL. What has a meaning in one stays, but for what ends a value or a query. */
@@ -94,7 +114,7 @@ function deepPairs(key: string, value: unknown, encode: (text: string) => string
   return Object.entries(value).flatMap(([name, item]) => deepPairs(`${key}%5B${encoded(name)}%5D`, item, encode))
 }
 
-/** Writes a value into a header. */
+/** Writes a value into a header, as `Headers` take it. */
 export function headerText({ name, explode = false }: Serialization, value: unknown): string {
   const texts =
     explode && isNode(value)
@@ -103,10 +123,10 @@ export function headerText({ name, explode = false }: Serialization, value: unkn
   const text = texts.join(',')
   // oxlint-disable-next-line eslint/no-control-regex -- these end a header
   if (/[\r\n\0]/.test(text)) throw invalidArgument(`\`${name}\` is a header, and takes no ends of lines`)
-  // oxlint-disable-next-line eslint/no-control-regex -- the bytes that a header may have
-  if (/[^\t\x20-\x7e\x80-\xff]/.test(text))
+  // oxlint-disable-next-line eslint/no-control-regex -- and these no header has
+  if (/[\x01-\x08\x0b-\x1f\x7f]/.test(text))
     throw invalidArgument(`\`${name}\` is a header, and takes no such characters`)
-  return text.trim()
+  return headerValue(text.trim())
 }
 
 /** Writes a value as one segment of a path. Refuses what would lead elsewhere: no encoding keeps dot segments apart. */

@@ -1,7 +1,7 @@
 import type { ToolContext } from '../../index.ts'
 import { credentialRequest, mintedFor, valueOfMinted } from '../_minted.ts'
 import type { CredentialMask } from './_mask.ts'
-import { byteString, encoded } from './_parameters.ts'
+import { byteString, encoded, headerValue } from './_parameters.ts'
 import type { PlannedScheme } from './_security.ts'
 
 /** Where credentials are put. */
@@ -29,6 +29,6 @@ export async function putCredentials(
     if (carrier === 'query') query.push(`${encoded(parameter)}=${encoded(value)}`)
     else if (carrier === 'cookie') cookies.push(`${encoded(parameter)}=${encoded(value)}`)
     else if (carrier === 'basic') headers.set(parameter, `Basic ${btoa(byteString(pair))}`)
-    else headers.set(parameter, carrier === 'bearer' ? `Bearer ${byteString(value)}` : byteString(value))
+    else headers.set(parameter, headerValue(carrier === 'bearer' ? `Bearer ${value}` : value))
   }
 }

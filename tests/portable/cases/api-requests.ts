@@ -1,7 +1,7 @@
 import { tool } from 'toolwright'
-import { same } from '../_assert.ts'
+import { same, words } from '../_assert.ts'
 import type { Case } from '../run.ts'
-import { documentOf, localApi, readyApi, shortly, type Json } from './_api.ts'
+import { documentOf, localApi, readyApi, scripted, shortly, type Json } from './_api.ts'
 
 /** A parameter, its value, and what is sent of it: the rest of the URL, or the header. */
 type ParameterRow = readonly [place: string, more: Json, value: unknown, sent: string]
@@ -41,6 +41,9 @@ const inHeaders: readonly ParameterRow[] = [
   ['header', {}, ['a', 'b'], 'a,b'],
   ['header', { explode: true }, { a: 1, b: 2 }, 'a=1,b=2'],
   ['header', {}, 'a "b", c', 'a "b", c'],
+  // One character for each byte of UTF-8
+  ['header', {}, 'é', '\u00c3\u00a9'],
+  ['header', {}, '\u20ac', '\u00e2\u0082\u00ac'],
 ]
 const inCookies: readonly ParameterRow[] = [
   ['cookie', {}, { k: 'v w', l: 2 }, 'k=v%20w; l=2'],
@@ -84,6 +87,34 @@ export const apiRequests: readonly Case[] = [
     name: 'imports: parameters are written byte for byte into cookies',
     needs: ['network', 'cookies'],
     run: (place) => compareRows(place, inCookies),
+  },
+  {
+    name: 'imports: headers and credentials are sent as UTF-8, and read so',
+    needs: ['network'],
+    async run(place) {
+      const local = localApi(place)
+      const text = 'ä \u20ac \u{1f600}'
+      const bytes = Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('')
+      const schemes = {
+        key: { type: 'apiKey', in: 'header', name: 'X-Key' },
+        token: { type: 'http', scheme: 'bearer' },
+      }
+      const more = { components: { securitySchemes: schemes }, security: [{ key: [], token: [] }] }
+      const secret = `p455word-${text}`
+      const { answered } = await readyApi(documentOf(scripted, more), {
+        baseUrl: local.url,
+        headers: { 'X-Own': text },
+        auth: { key: () => secret, token: () => secret },
+      })
+      const headers = { 'content-type': 'text/plain', link: `<${bytes}> p455word-${bytes}` }
+      const result = await answered('get', { headers, body: 'told' })
+      same(words(result), `told|link: <${text}> [credential]`)
+      const [got] = await local.got()
+      same(
+        ['x-own', 'x-key', 'authorization'].map((name) => got?.headers[name]),
+        [bytes, `p455word-${bytes}`, `Bearer p455word-${bytes}`],
+      )
+    },
   },
   {
     name: 'imports: bodies are written byte for byte, and what is absent, null and empty is told apart',
@@ -204,7 +235,7 @@ export const apiRequests: readonly Case[] = [
       const outcomes: string[] = []
       for (const id of ['', '.', '..', '../x', 'a/../../b', '\\..\\', '%2e%2e'])
         outcomes.push(shortly(await call('get', { id })))
-      for (const text of ['a\r\nX-Evil: 1', 'a\nb', 'a\0b', '€'])
+      for (const text of ['a\r\nX-Evil: 1', 'a\nb', 'a\0b', 'a\x7fb'])
         outcomes.push(shortly(await call('head', { 'X-A': text })))
       outcomes.push(
         shortly(await call('head', { tenant: 't-2' })),

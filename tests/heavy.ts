@@ -44,6 +44,7 @@ const filesByReason: Readonly<Record<string, readonly string[]>> = {
     'tests/portable/matrix.test.ts',
     'tests/portable/pages.test.ts',
     'tests/portable/portable.test.ts',
+    'tests/portable/runtimes.test.ts',
     'tests/examples/agent-loop.test.ts',
   ],
   'the suites of other protocols, against real servers': [
@@ -75,6 +76,7 @@ const filesByReason: Readonly<Record<string, readonly string[]>> = {
     'tests/cli/terminal.test.ts',
     'tests/cli/workspace.test.ts',
     'tests/imports/inspector.test.ts',
+    'tests/imports/names.test.ts',
   ],
   'every attack on paths, over both ways to keep them': ['tests/builtins/paths.test.ts'],
   'documents of real APIs, and thousands of calls of one': [

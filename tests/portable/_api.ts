@@ -2,10 +2,20 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import type { GotRequest, Script } from './cases/_api.ts'
+import type { GotRequest, Payments, Script } from './cases/_api.ts'
+import { numbers } from './cases/_garbage.ts'
 import type { Place } from './run.ts'
 
 const gotByPart = new Map<string, GotRequest[]>()
+
+/** The payments of a part, as they are made. */
+interface Till {
+  readonly random: (below: number) => number
+  readonly timesByKey: Map<string, number>
+  requests: number
+}
+
+const tillsByPart = new Map<string, Till>()
 
 /** Starts the API at two origins of this machine. */
 export async function startApi(): Promise<Pick<Place, 'api' | 'otherApi'> & { readonly stop: () => void }> {
@@ -36,16 +46,43 @@ export function answerAsTold(request: IncomingMessage, response: ServerResponse)
       gotByPart.delete(part)
       return void response.setHeader('cache-control', 'no-store').end(JSON.stringify(former))
     }
+    if (url === '/paid') {
+      const { requests = 0, timesByKey = new Map<string, number>() } = tillsByPart.get(part) ?? {}
+      tillsByPart.delete(part)
+      const payments: Payments = { requests, times: [...timesByKey.values()] }
+      return void response.setHeader('cache-control', 'no-store').end(JSON.stringify(payments))
+    }
+    if (url.startsWith('/pay?')) return pay(part, url, request)
     const headers = request.headers as Record<string, string>
     const own = { method: request.method ?? '', url, headers, body: Buffer.concat(pieces).toString('latin1') }
     gotByPart.set(part, [...former, own])
-    write(request, scriptOf(url), { credential: credentialOf(own), self: request.url ?? '' })
+    write(request, scriptOf(url, former), { credential: credentialOf(own), self: request.url ?? '' })
   })
 }
 
-function scriptOf(url: string): Script {
+/** Makes a payment once for each key. By chance the request is lost before, or the answer is cut anywhere. */
+function pay(part: string, url: string, { headers, socket }: IncomingMessage): void {
+  const seed = Number(new URLSearchParams(url.split('?')[1]).get('seed'))
+  const till = tillsByPart.get(part) ?? { random: numbers(seed), timesByKey: new Map<string, number>(), requests: 0 }
+  tillsByPart.set(part, till)
+  till.requests++
+  const key = String(headers['idempotency-key'])
+  const times = till.timesByKey.get(key) ?? 0
+  if (till.random(6) === 0) return void socket.destroy()
+  till.timesByKey.set(key, Math.max(times, 1))
+  const body = JSON.stringify({ paid: till.timesByKey.get(key) })
+  const head = `content-type: application/json\r\nconnection: close\r\ncontent-length: ${body.length}\r\n`
+  const whole = `HTTP/1.1 200 OK\r\n${head}\r\n${body}`
+  socket.end(till.random(3) === 0 ? whole : whole.slice(0, till.random(whole.length)))
+}
+
+/** What a request says of its answer. */
+function scriptOf(url: string, former: readonly GotRequest[]): Script {
   const text = new URLSearchParams(url.split('?')[1]).get('do')
-  return text === null ? { headers: { 'content-type': 'application/json' }, body: '1' } : (JSON.parse(text) as Script)
+  if (text === null) return { headers: { 'content-type': 'application/json' }, body: '1' }
+  let script = JSON.parse(text) as Script
+  for (const each of former) if (each.url === url) script = script.next ?? script
+  return script
 }
 
 /** The credential of a request, wherever it stands. */

@@ -14,8 +14,9 @@ import { run, type Case, type Outcome, type Place } from './run.ts'
 /** What came of the cases in each part of a host, such as a page and its Worker. */
 export type Outcomes = Readonly<Record<string, Outcome>>
 
-/** Milliseconds that an application may take. */
+/** Milliseconds that an application may take, and one that tries all values. */
 const limit = 60_000
+const fullLimit = 180_000
 
 /** Runs the cases in a host. */
 export function outcomesOf(
@@ -71,17 +72,23 @@ async function inWorkerd(
   const configuration = readFileSync(join(application, 'hosts', 'worker.capnp'), 'utf8')
   const isObject = host.parameters?.includes('object') === true
   writeFileSync(join(folder, 'worker.capnp'), configuration.replace('@IN_OBJECT@', String(isObject)))
-  const child = start(program, ['serve', '--control-fd=3', 'worker.capnp'], { cwd: folder })
+  const { isFull = false } = host
+  const command = ['serve', '--control-fd=3', 'worker.capnp']
+  const child = start(program, command, { cwd: folder }, isFull ? fullLimit : limit)
   let errors = ''
   child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()))
   try {
     const port = await portOf(child)
     const at = (path: string): string => `http://127.0.0.1:${port}${path}`
-    const place: Place = { ...servers, folder: '' }
-    const query = new URLSearchParams({ lacks: JSON.stringify(host.lacks), place: JSON.stringify(place) })
-    const response = await fetch(at(`/cases?${String(query)}`))
-    const outcome = (await response.json()) as Outcome
-    return { '': outcome, 'many requests': await run(manyRequests(at), []) }
+    const outcomeOf = async (more: Partial<Place>, each: number): Promise<Outcome> => {
+      const place: Place = { ...servers, folder: '', ...more }
+      const lacks = JSON.stringify(host.lacks)
+      const query = new URLSearchParams({ lacks, place: JSON.stringify(place), limit: `${each}` })
+      return (await (await fetch(at(`/cases?${String(query)}`))).json()) as Outcome
+    }
+    const outcome = await outcomeOf({}, 20_000)
+    const all = isFull ? { 'all values': await outcomeOf({ isFull: true }, fullLimit) } : {}
+    return { '': outcome, 'many requests': await run(manyRequests(at, servers.api), []), ...all }
   } catch (cause) {
     throw new Error(`${host.name}: ${errors}`, { cause })
   } finally {
@@ -90,7 +97,7 @@ async function inWorkerd(
 }
 
 /** What holds over several requests, of which each has its own timers. */
-function manyRequests(at: (path: string) => string): readonly Case[] {
+function manyRequests(at: (path: string) => string, api: string): readonly Case[] {
   const ask = async (path: string, signal?: AbortSignal): Promise<unknown> => {
     const response = await fetch(at(path), signal === undefined ? {} : { signal })
     const text = await response.text()
@@ -100,8 +107,32 @@ function manyRequests(at: (path: string) => string): readonly Case[] {
     {
       name: 'many requests: executors are made, listed and served while the module loads',
       async run() {
-        same(await ask('/listed'), ['quick', 'slow', 'hang'])
+        same([await ask('/listed'), await ask('/loaded')], [['quick', 'slow', 'hang'], 200])
         same((await fetch(at('/mcp'))).status < 500, true)
+      },
+    },
+    {
+      name: 'many requests: a document of 1,000 operations is read in turns, between which others are answered',
+      async run() {
+        const state = { isRead: false }
+        const reading = ask('/document').finally(() => (state.isRead = true))
+        let answered = 0
+        for (; !state.isRead; answered++) await ask('/listed')
+        same(await reading, 1_000)
+        has(answered >= 8, `${answered} requests were answered meanwhile`)
+      },
+    },
+    {
+      name: 'many requests: a network of public addresses alone reaches no name that resolves to a private one',
+      async run() {
+        const named = api.replace('127.0.0.1', 'localhost')
+        same((await fetch(`${named}/reached/got`)).status, 200)
+        const outcomes = await ask(`/public?api=${encodeURIComponent(`${named}/reached`)}`)
+        same(outcomes, [
+          ['error', 'network'],
+          ['error', 'network'],
+        ])
+        same(await (await fetch(`${api}/reached/got`)).json(), [])
       },
     },
     {
@@ -219,14 +250,15 @@ function folderOf({ name }: Host, application: string): string {
   return folder
 }
 
-/** Starts a program in a group of its own. It is killed after the limit. */
+/** Starts a program in a group of its own. It is killed after the limit, in milliseconds. */
 function start(
   program: string,
   parameters: readonly string[],
   options: { cwd?: string; env?: NodeJS.ProcessEnv },
+  longest = limit,
 ): ChildProcess {
   const child = spawn(program, parameters, { ...options, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], detached: true })
-  const timer = setTimeout(() => end(child), limit)
+  const timer = setTimeout(() => end(child), longest)
   child.on('close', () => clearTimeout(timer))
   return child
 }

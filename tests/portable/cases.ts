@@ -2,6 +2,7 @@ import { apiAnswers } from './cases/api-answers.ts'
 import { apiCredentials } from './cases/api-credentials.ts'
 import { apiDocuments } from './cases/api-documents.ts'
 import { apiRequests } from './cases/api-requests.ts'
+import { apiVolumes } from './cases/api-volumes.ts'
 import { artifacts } from './cases/artifacts.ts'
 import { calls } from './cases/calls.ts'
 import { door } from './cases/door.ts'
@@ -29,6 +30,7 @@ export const cases: readonly Case[] = [
   ...apiRequests,
   ...apiCredentials,
   ...apiAnswers,
+  ...apiVolumes,
   ...mcp,
   mcpServed,
   ...realms,

@@ -16,6 +16,10 @@ export interface Host {
   readonly parameters?: readonly string[]
   /** A package of `tests/portable/npm` that the program loads. */
   readonly loads?: string
+  /**
+   * Whether it runs the cases that try many values with all of them, as `tests/imports` does where it runs. Default: with a few.
+   */
+  readonly isFull?: boolean
   /** What the platform lacks. Cases that need it are skipped. */
   readonly lacks: readonly Need[]
   /** The row of the page's table that tells of this host, if not one of its own. */
@@ -128,6 +132,7 @@ export const hosts: readonly Host[] = [
     version: '1.20261117.1',
     kind: 'workerd',
     program: join(modules, '@cloudflare', 'workerd-linux-64', 'bin', 'workerd'),
+    isFull: true,
     lacks: [...nothingOfNode, 'realms'],
     row: 'workerd, Chromium, Firefox',
   },
@@ -145,7 +150,7 @@ export const hosts: readonly Host[] = [
     version: '156',
     kind: 'page',
     program: ['chromium', 'chromium-browser', 'google-chrome'],
-    lacks: [...nothingOfNode, 'cookies', 'redirects'],
+    lacks: [...nothingOfNode, 'cookies', 'heads', 'redirects'],
     row: 'workerd, Chromium, Firefox',
   },
   {
@@ -153,7 +158,7 @@ export const hosts: readonly Host[] = [
     version: '153',
     kind: 'page',
     program: ['firefox-esr', 'firefox'],
-    lacks: [...nothingOfNode, 'cookies', 'redirects'],
+    lacks: [...nothingOfNode, 'cookies', 'heads', 'redirects'],
     row: 'workerd, Chromium, Firefox',
   },
   {
@@ -161,7 +166,7 @@ export const hosts: readonly Host[] = [
     version: '24.21.0',
     kind: 'realm',
     program: ownNode,
-    lacks: [...nothingOfNode, 'cookies', 'decoder', 'network', 'realms', 'redirects', 'streams', 'web'],
+    lacks: [...nothingOfNode, 'cookies', 'decoder', 'heads', 'network', 'realms', 'redirects', 'streams', 'web'],
   },
 ]
 

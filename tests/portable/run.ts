@@ -5,6 +5,7 @@ export type Need =
   | 'env' // environment variables
   | 'eval' // code made of strings
   | 'files'
+  | 'heads' // answers whose head is cut, as errors
   | 'hooks' // of the loader of modules
   | 'network' // an API of this machine
   | 'postgres'
@@ -27,6 +28,10 @@ export interface Place {
   readonly api: string
   /** Its address at another origin. In a page, which cannot follow there, it is the same. */
   readonly otherApi: string
+  /** Whether cases try all their values, which takes them long. Default: they try a few. */
+  readonly isFull?: boolean
+  /** Where random values begin. Default: 7. */
+  readonly seed?: number
 }
 
 const nowhere: Place = { folder: '', postgres: '', api: '', otherApi: '' }

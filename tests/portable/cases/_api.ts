@@ -37,6 +37,8 @@ export interface Script {
   readonly isEndless?: boolean
   /** The bytes of each piece. */
   readonly piece?: number
+  /** How the same request is answered the next time. Default: in the same way. */
+  readonly next?: Script
 }
 
 export type Json = Record<string, unknown>
@@ -70,14 +72,25 @@ export interface LocalApi {
   readonly otherUrl: string
   /** Returns what it got since it was last asked. */
   got(): Promise<readonly GotRequest[]>
+  /** Returns what came of the requests for `/pay?seed=7`, each of which has a key: some are lost, and most answers are cut. */
+  paid(): Promise<Payments>
+}
+
+/** The payments of one part of an API. */
+export interface Payments {
+  readonly requests: number
+  /** How often each key was paid. */
+  readonly times: readonly number[]
 }
 
 export function localApi({ api, otherApi }: Place): LocalApi {
   const part = crypto.randomUUID()
+  const asked = async (what: string): Promise<unknown> => (await fetch(`${api}/${part}/${what}`)).json()
   return {
     url: `${api}/${part}`,
     otherUrl: `${otherApi}/${part}`,
-    got: async () => (await (await fetch(`${api}/${part}/got`)).json()) as readonly GotRequest[],
+    got: async () => (await asked('got')) as readonly GotRequest[],
+    paid: async () => (await asked('paid')) as Payments,
   }
 }
 

@@ -216,6 +216,44 @@ export const apiAnswers: readonly Case[] = [
     },
   },
   {
+    name: 'imports: an answer that a platform could take for its own says what has happened',
+    needs: ['network', 'heads'],
+    async run(place) {
+      const local = localApi(place)
+      const { answered } = await readyApi(documentOf(scripted), { baseUrl: local.url })
+      const [late, elsewhere] = [
+        await answered('post', { status: '408 Late', body: 'no' }),
+        await answered('post', { status: '421 Elsewhere', body: 'no' }),
+      ]
+      same([late, elsewhere].map(shortly), ['error none timeout', 'error none application'])
+      const got = await local.got()
+      // A platform may send a misdirected request again by itself.
+      has(got.length === 2 || got.length === 3, `${got.length} requests`)
+      const proxied = await answered('post', { status: '407 Who', body: 'no' })
+      // Some runtimes take it for an answer of a proxy, and show nothing of it.
+      has(['error none auth', 'error unknown network'].includes(shortly(proxied)), shortly(proxied))
+      const fetch = async (): Promise<Response> => new Response('', { status: 407 })
+      const own = await readyApi(documentOf(scripted), { baseUrl: local.url, fetch })
+      same(shortly(await own.call('post')), 'error none auth')
+    },
+  },
+  {
+    name: 'imports: an effect that is not known stays so, whatever the answers to later attempts say',
+    needs: ['network'],
+    async run(place) {
+      const local = localApi(place)
+      const { answered } = await readyApi(documentOf(scripted), { baseUrl: local.url, idempotency: true }, [
+        retry({ attempts: 2, delay: 0, maximumDelay: 0 }),
+      ])
+      for (const status of ['429 Later', '409 Conflict', '422 No', '503 Busy']) {
+        const result = await answered('post', { status: '503 Busy', next: { status } })
+        same([status, result.status, result.effect], [status, 'error', 'unknown'])
+      }
+      const keys = (await local.got()).map(({ headers }) => headers['idempotency-key'])
+      same([keys.length, new Set(keys).size], [8, 4])
+    },
+  },
+  {
     name: 'imports: an order whose answer is lost, and which is sent again with its key, is made once',
     needs: ['network'],
     async run(place) {

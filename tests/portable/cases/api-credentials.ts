@@ -1,68 +1,10 @@
 import type { ToolResult } from 'toolwright'
-import { aiSdk } from 'toolwright/formats/ai-sdk'
-import { anthropic } from 'toolwright/formats/anthropic'
-import { gemini } from 'toolwright/formats/gemini'
-import { mcp } from 'toolwright/formats/mcp'
-import { openai } from 'toolwright/formats/openai'
-import { openaiResponses } from 'toolwright/formats/openai-responses'
 import { memoryJournal } from 'toolwright/journals/memory'
-import { has, same, words } from '../_assert.ts'
+import { retry } from 'toolwright/middleware/retry'
+import { has, same, wait, words } from '../_assert.ts'
 import type { Case } from '../run.ts'
-import {
-  bearer,
-  documentOf,
-  localApi,
-  readyApi,
-  scripted,
-  shortly,
-  type Json,
-  type ReadyApi,
-  type Script,
-} from './_api.ts'
-
-/** A token that every encoding writes in another way. */
-const canary = 'cANaRy0+/=9?&"<7>xQ4'
-const base64Url = (text: string): string => text.replaceAll('+', '-').replaceAll('/', '_')
-
-/** Pieces of all forms of the token, as they stand within others. */
-const traces = (): readonly string[] =>
-  [
-    canary,
-    encodeURIComponent(canary),
-    JSON.stringify(canary).slice(1, -1),
-    Array.from(canary, (character) => character.charCodeAt(0).toString(16)).join(''),
-    ...['', 'x', 'xx'].flatMap((before) => {
-      const text = btoa(`${before}${canary}`)
-      return [text, base64Url(text)]
-    }),
-  ].map((form) => form.slice(4, 18))
-
-/** All that calls have left behind, as text. */
-async function leftBehind({ api, executor, notes }: ReadyApi, results: readonly ToolResult[]): Promise<string> {
-  const formats = [anthropic(), gemini(), mcp(), openai(), openaiResponses(), aiSdk()]
-  const artifacts = executor.artifacts
-    .list('s')
-    .map(async ({ handle }) => (await executor.artifacts.open(handle, 's')).asString())
-  const errors = results.map(({ error }) => {
-    const { cause } = (error ?? {}) as { readonly cause?: Partial<Error> }
-    return [error?.message, error?.stack, cause?.message, cause?.stack, String(cause?.cause)]
-  })
-  return JSON.stringify([
-    results,
-    results.map(({ value, content }) => [value, content]),
-    errors,
-    notes,
-    await Promise.all(artifacts),
-    await executor.calls.list({}),
-    await Promise.all(results.map(({ invocationId }) => executor.calls.get(invocationId))),
-    formats.map((format) => [format.definitions(api.tools()), format.results([...results])]),
-  ])
-}
-
-function showsNothing(text: string): void {
-  for (const trace of traces())
-    has(!text.includes(trace), `the token is told: ${text.slice(Math.max(0, text.indexOf(trace) - 200)).slice(0, 300)}`)
-}
+import { bearer, documentOf, localApi, readyApi, scripted, shortly, type Json, type Script } from './_api.ts'
+import { canary, leftBehind, showsNothing } from './_canary.ts'
 
 const schemes = {
   header: { type: 'apiKey', in: 'header', name: 'X-Key' },
@@ -268,6 +210,41 @@ export const apiCredentials: readonly Case[] = [
     },
   },
   {
+    name: 'imports: a credential is made for each attempt, and none for a call whose approval has expired',
+    needs: ['network'],
+    async run(place) {
+      const local = localApi(place)
+      const attempts: number[] = []
+      const token = ({ attempt }: { readonly attempt: number }): string => (attempts.push(attempt), canary)
+      const options = {
+        baseUrl: local.url,
+        idempotency: true,
+        auth: { token },
+        tools: { get: { requiresConfirmation: true } },
+      }
+      const { executor, answered } = await readyApi(documentOf(scripted, bearer), options, [
+        retry({ attempts: 3, delay: 0, maximumDelay: 0 }),
+      ])
+      const busy: Script = { status: '503 Busy', body: 'no' }
+      const result = await answered('post', {
+        ...busy,
+        next: { ...busy, next: { headers: { 'content-type': 'text/plain' }, body: 'yes' } },
+      })
+      same([shortly(result), words(result), attempts], ['ok completed', 'yes', [1, 2, 3]])
+      const { createExecutor } = await import('toolwright')
+      const { openapiTools } = await import('toolwright/imports/openapi')
+      const api = await openapiTools(documentOf(scripted, bearer), options)
+      const brief = createExecutor({ use: [api, memoryJournal()], approvalTimeout: 1 })
+      const waiting = await brief.execute({ name: 'get', args: {} }, { session: 's' })
+      same(waiting.status, 'waiting')
+      await wait(20)
+      const [expired] = await brief.calls.expire()
+      same([expired?.status, attempts.length, (await local.got()).length], ['denied', 3, 3])
+      await executor.close()
+      await brief.close()
+    },
+  },
+  {
     name: 'imports: a credential that the API refuses is made anew, once',
     needs: ['network'],
     async run(place) {
@@ -289,27 +266,6 @@ export const apiCredentials: readonly Case[] = [
         [`Bearer ${canary}`, `Bearer ${canary}-2`],
       )
       has(words(result).includes('no [credential]'), words(result))
-    },
-  },
-  {
-    name: 'imports: two principals at once never get the credential of each other',
-    needs: ['network'],
-    async run(place) {
-      const { cached } = await import('toolwright/imports/credentials')
-      const local = localApi(place)
-      const mint = cached(async ({ principal }) => `p455word-of-${principal}`, { until: () => Infinity })
-      const operation = { operationId: 'run', parameters: [{ name: 'who', in: 'query', schema: { type: 'string' } }] }
-      const { call } = await readyApi(documentOf({ 'GET /p': operation }, bearer), {
-        baseUrl: local.url,
-        auth: { token: mint },
-      })
-      for (let round = 0; round < 10; round++) {
-        const principals = ['ada', 'bob', 'ada', 'bob']
-        await Promise.all(principals.map((principal) => call('run', { who: principal }, { principal })))
-      }
-      const got = await local.got()
-      same(got.length, 40)
-      for (const { url, headers } of got) same(headers['authorization'], `Bearer p455word-of-${url.slice(-3)}`)
     },
   },
   {

@@ -3,7 +3,8 @@ using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .worker),
-    (name = "internet", network = (allow = ["public", "private"]))
+    (name = "internet", network = (allow = ["public", "private"])),
+    (name = "public", network = (allow = ["public"]))
   ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")]
 );
@@ -15,6 +16,7 @@ const worker :Workerd.Worker = (
   durableObjectNamespaces = [(className = "Durable", uniqueKey = "durable")],
   durableObjectStorage = (inMemory = void),
   bindings = [
+    (name = "PUBLIC", service = "public"),
     (name = "OBJECTS", durableObjectNamespace = "Durable"),
     (name = "IN_OBJECT", json = "@IN_OBJECT@")
   ]

@@ -29,6 +29,7 @@ import {
 import { DocumentSchemas, type Mend } from './openapi/_schemas.ts'
 import { schemeNames } from './openapi/_security.ts'
 import { omission, operationTool } from './openapi/_tools.ts'
+import { workInTurns } from './openapi/_turns.ts'
 
 export type {
   ApiAnswer,
@@ -54,11 +55,6 @@ export interface OpenApiTools extends Extension {
   /** The operations that were taken, in the order of the tools. */
   readonly operations: readonly ApiOperation[]
 }
-
-/** After so many milliseconds others get a chance to run. */
-const longestWork = 12
-/** So many operations are read in one turn if the clock stands still, as it does in a Worker while code runs. */
-const mostUntimed = 32
 
 /**
  * Makes tools of the operations of an OpenAPI document of version 3.0, 3.1 or 3.2, as an extension of an executor.
@@ -134,8 +130,7 @@ async function toolsOfDocument(document: unknown, settings: ApiSettings): Promis
   const used = new Set<string>()
   const tools: Tool[] = []
   const operations: ApiOperation[] = []
-  let since = performance.now()
-  let made = 0
+  const endOfTurn = workInTurns()
   for (const each of selected) {
     const { key } = each.operation
     try {
@@ -146,12 +141,7 @@ async function toolsOfDocument(document: unknown, settings: ApiSettings): Promis
     } catch (error) {
       omit(key, faultWords(error))
     }
-    made++
-    const time = performance.now() - since
-    if (time === 0 ? made < mostUntimed : time < longestWork) continue
-    await nextTurn()
-    since = performance.now()
-    made = 0
+    await endOfTurn()
   }
   const idle = [...settings.fixed.keys()].find((name) => !used.has(name))
   if (idle !== undefined)
@@ -160,15 +150,6 @@ async function toolsOfDocument(document: unknown, settings: ApiSettings): Promis
     settings.report(new SchemaConversionError(mendWords(mend, count, first)))
   Object.freeze(tools)
   return { tools: () => tools, omitted, operations }
-}
-
-/** Lets other work have its turn. While the modules of a Worker load there are no timers, and no other work. */
-async function nextTurn(): Promise<void> {
-  try {
-    await new Promise((resolve) => setTimeout(resolve))
-  } catch {
-    // what is made here goes on
-  }
 }
 
 const mendReasons: Readonly<Record<Mend, string>> = {

@@ -249,9 +249,7 @@ describe('a failure', () => {
       const lost = await ready(documentOf({ 'POST /p': operation() }), { baseUrl })
       const result = await lost.call('run')
       expect(result).toMatchObject({ status: 'error', error: { category: 'network' } })
-      expect(result.effect).toBe(
-        baseUrl === 'https://none.invalid' || process.versions.bun === undefined ? 'none' : 'unknown',
-      )
+      expect(result.effect).toBe(baseUrl === 'https://none.invalid' || !('Bun' in globalThis) ? 'none' : 'unknown')
     }
   })
 

@@ -11,6 +11,7 @@ const auth = { token: () => token }
 const baseUrl = 'https://api.example.com'
 
 const isDeno = 'Deno' in globalThis
+const isBun = 'Bun' in globalThis
 
 /** Starts a server that writes bytes of its own, whatever it is asked. */
 async function raw(...pieces: readonly (string | Uint8Array)[]): Promise<string> {
@@ -391,7 +392,8 @@ describe('a document', () => {
     }
   })
 
-  test('with patterns, without the package for them, gives the operations that have none', async () => {
+  // The runner of Bun forgets no module that it has loaded.
+  test.skipIf(isBun)('with patterns, without the package for them, gives the operations that have none', async () => {
     vi.resetModules()
     vi.doMock('re2js', () => {
       throw new Error('not there')

@@ -41,7 +41,10 @@ const runtimes: Readonly<Record<string, Runtime>> = {
       '@toolwright/source',
       ...files.map((file) => `./${file}`),
     ],
-    without: { 'a port that `fetch` refuses is said so, with what to do': 'its `fetch` refuses no port' },
+    without: {
+      'a port that `fetch` refuses is said so, with what to do': 'its `fetch` refuses no port',
+      'with patterns, without the package for them, gives the operations that have none': 'it forgets no module',
+    },
     read: (output) => {
       const numberOf = (pattern: RegExp): number => Number(pattern.exec(output)?.[1] ?? 0)
       return {

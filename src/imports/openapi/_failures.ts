@@ -89,7 +89,7 @@ export function connectionFailure(thrown: unknown, { method, isRepeatable }: Fai
   const codes = codesOf(thrown)
   const isUnsent =
     codes.length === 0
-      ? messagesOf(thrown).some((message) => unconnectedInDeno.test(message))
+      ? wordsOfThrown(thrown).some((message) => unconnectedInDeno.test(message))
       : codes.every((code) => notConnected.has(code) || certificates.test(code))
   const [code] = codes
   const words = isUnsent ? 'The API cannot be reached' : 'The connection to the API broke before the answer was whole'
@@ -101,7 +101,7 @@ export function connectionFailure(thrown: unknown, { method, isRepeatable }: Fai
 }
 
 /** Returns the messages of a thrown error and of its cause, which may have the address: they are looked at, and not told. */
-function messagesOf(thrown: unknown): string[] {
+function wordsOfThrown(thrown: unknown): string[] {
   try {
     const { message, cause } = thrown as { readonly message?: unknown; readonly cause?: unknown }
     return [message, (cause as { readonly message?: unknown } | null | undefined)?.message].filter(

@@ -123,7 +123,7 @@ export const hosts: readonly Host[] = [
     kind: 'process',
     program: join(modules, '@deno', 'linux-x64-glibc', 'deno'),
     parameters: ['run', '--allow-read', '--allow-write=FOLDER', '--allow-sys=osUptime', '--no-prompt'],
-    lacks: ['env', 'hooks', 'network', 'postgres', 'processes', 'serve', 'sockets'],
+    lacks: ['env', 'hooks', 'network', 'postgres', 'processes', 'serve', 'sockets', 'yaml'],
     row: 'Deno',
     remark: '`journals/sqlite` needs `--allow-sys=osUptime`, `yaml` needs `--allow-env`',
   },

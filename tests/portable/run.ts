@@ -17,6 +17,7 @@ export type Need =
   | 'sqlite'
   | 'streams'
   | 'web' // fetch, Request, Response, URL, Blob
+  | 'yaml' // the package, which asks Deno for environment variables
 
 /** What a host gives its cases. */
 export interface Place {

@@ -5,8 +5,9 @@ import { shortened } from '../json/shortened.ts'
 import { isThenable, unawaited } from '../json/thenable.ts'
 import { toldId, type ToolResult } from './call.ts'
 import type { ToolEventName, Bodies, ToolEvent, Observer } from './events.ts'
-import { type Received, stageFields } from './parcel.ts'
+import { type Received, stageFields, type Writable } from './parcel.ts'
 import type { Redactor } from './redactor.ts'
+import type { ToolDefinition } from '../tool/definition.ts'
 
 /** Whether a recorder or an observer takes events. Callers ask before they build one, so that unused events cost nothing. */
 export function isWatched(parcel: Received, targets: EventTargets): boolean {
@@ -57,8 +58,7 @@ export function recordEvent(event: ToolEvent, parcel: Received, targets: EventTa
 /** Uses the number of an event, and copies args or input for observers, since the handler or the caller holds them too. */
 export function countEvent(event: ToolEvent, parcel: Received, targets: EventTargets): void {
   parcel.seq++ // only now: an event that could not be recorded leaves no gap
-  const field = shielded[event.event]
-  if (field !== undefined && hasObservers(parcel, targets)) copyField(event, field, parcel, targets)
+  if (hasObservers(parcel, targets)) shield(event, parcel, targets)
 }
 
 type Mask = 'args' | 'text' | 'value'
@@ -146,21 +146,21 @@ function setBody(open: Record<string, unknown>, event: ToolEventName, body: obje
   }
 }
 
-/** Copies a field for observers. If validation changed nothing, the input reuses the copy of the args. */
-function copyField(event: ToolEvent, field: 'args' | 'input', parcel: Received, { argsLimit }: EventTargets): void {
-  const open = event as unknown as Record<string, unknown>
-  const copy = copyOf(open[field], parcel.shown)
-  // Args were measured on receipt, but a validator may return a larger input.
-  open[field] = parcel.shown = field === 'args' || copy === parcel.shown ? copy : bounded(copy, argsLimit)
-}
-
-/** The fields that handlers or callers hold too. */
-const shielded: Partial<Record<ToolEventName, 'args' | 'input'>> = {
-  'call:received': 'args',
-  'call:repaired': 'args',
-  'call:resumed': 'args',
-  'call:waiting': 'input',
-  'tool:start': 'input',
+/** Copies args or input for observers. If validation changed nothing, the input reuses the copy of the args. */
+function shield(event: Writable<ToolEvent>, parcel: Received, { argsLimit }: EventTargets): void {
+  switch (event.event) {
+    case 'call:received':
+    case 'call:repaired':
+    case 'call:resumed':
+      event.args = parcel.shown = copyOf(event.args, parcel.shown)
+      return
+    case 'tool:start':
+    case 'call:waiting': {
+      const copy = copyOf(event.input, parcel.shown)
+      // Args were measured on receipt, but a validator may return a larger input.
+      event.input = parcel.shown = copy === parcel.shown ? copy : bounded(copy, argsLimit)
+    }
+  }
 }
 
 /** Emits an event to all observers. */
@@ -175,9 +175,15 @@ export function publish(
   if (parcel?.watcher !== undefined) notify(parcel.watcher, targets, event, tool, result)
 }
 
-function notify(watcher: Observer, targets: EventTargets, ...observed: Parameters<Observer>): void {
+function notify(
+  watcher: Observer,
+  targets: EventTargets,
+  event: ToolEvent,
+  tool: ToolDefinition | undefined,
+  result: ToolResult | undefined,
+): void {
   try {
-    const done: unknown = watcher(...observed)
+    const done: unknown = watcher(event, tool, result)
     if (isThenable(done)) void unawaited(done, targets.report)
   } catch (error) {
     targets.report(error)

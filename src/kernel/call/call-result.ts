@@ -32,6 +32,7 @@ export class CallResult implements Writable<ToolResult> {
     effect: SideEffect,
     content: readonly ContentBlock[],
     durationMs: number,
+    value?: unknown,
   ) {
     this.invocationId = of.invocationId
     this.callId = of.callId
@@ -41,13 +42,13 @@ export class CallResult implements Writable<ToolResult> {
     this.isError = status !== 'ok' && status !== 'waiting'
     this.content = content
     this.durationMs = durationMs
+    this.#value = value
   }
 
   /** Returns a result with other fields. Its class has no name in itself, since a build renames a class which does, and programs print it. */
   static of(result: ToolResult, changes: Partial<ToolResult>): ToolResult {
     const { status, effect, content, durationMs } = result
-    const copy = new this(result, status, effect, content, durationMs)
-    copy.#value = result.value
+    const copy = new this(result, status, effect, content, durationMs, result.value)
     return Object.assign(copy, result, changes)
   }
 

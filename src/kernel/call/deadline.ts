@@ -32,9 +32,9 @@ interface Alarms {
 export class Deadline {
   #timeout = 0
   readonly #callerSignal: AbortSignal | undefined
-  #remaining = Infinity
-  /** A double from the start, as the times that follow: a field that turns from an integer into one changes the hidden class. */
-  #runningSince = Infinity
+  // Doubles from the start, as the times that follow: a field that turns from an integer into one changes the hidden class.
+  #remaining = 0.5
+  #runningSince = 0.5
   #isRunning = false
   readonly #alarms: Alarms | undefined
   #timer: ReturnType<typeof setTimeout> | undefined

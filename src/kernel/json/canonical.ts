@@ -23,7 +23,7 @@ const unlimited = 0x3fff_ffff
  * @see https://www.rfc-editor.org/rfc/rfc8785
  */
 export function canonicalize(value: unknown, limit: number = unlimited): string {
-  const text = write(value, Math.min(limit, unlimited))
+  const text = write(value, limit < unlimited ? limit : unlimited)
   if (isLonger(text, limit)) throw tooLarge(limit)
   return text
 }
@@ -42,16 +42,17 @@ let spare: Writer | undefined
 
 /** Returns what `computeCallId` does for args that are canonical already. */
 export function callIdOf(toolName: string, canonicalArgs: string): string {
-  return identityOf(toolName, canonicalArgs).callId
+  return identityOf(toolName, canonicalArgs, undefined).callId
 }
 
-/** Returns also the args as a part of what was hashed: as many pieces they would take far more memory. */
+/** Returns also the text as a part of what was hashed: as many pieces it would take far more memory. */
 export function identityOf(
   toolName: string,
   canonicalArgs: string,
-): { readonly callId: string; readonly text: string } {
+  args: unknown,
+): { callId: string; text: string; args: unknown } {
   const text = '{"args":' + canonicalArgs + ',"tool":' + write(toolName) + '}'
-  return { callId: sha256(text), text: text.slice(8, 8 + canonicalArgs.length) }
+  return { callId: sha256(text), text: text.slice(8, 8 + canonicalArgs.length), args }
 }
 
 /**
@@ -222,11 +223,14 @@ class Writer {
   }
 }
 
+// Cold code takes long to find a global.
+const prototypeOf = Object.getPrototypeOf
+
 // Also the plain objects of another realm: their prototype ends its chain, and has a member that only an `Object.prototype` has.
 function isPlain(object: object): object is Record<string, unknown> {
-  const prototype: object | null = Object.getPrototypeOf(object)
+  const prototype: object | null = prototypeOf(object)
   if (prototype === Object.prototype || prototype === null) return true
-  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf')
+  return prototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf')
 }
 
 /** Sorts by UTF-16 code units, as the RFC requires. Insertion sort is faster for the few keys of most objects. */

@@ -16,7 +16,8 @@ export function utf8Length(text: string): number {
 
 /** Whether a text has more bytes in UTF-8 than a limit. It is counted only if its length leaves that open. */
 export function isLonger(text: string, limit: number): boolean {
-  return text.length > limit || (text.length * 3 > limit && utf8Length(text) > limit)
+  const { length } = text
+  return length > limit || (length * 3 > limit && utf8Length(text) > limit)
 }
 
 /** Encoding into a buffer that exists already is the engine's fastest way to count. */

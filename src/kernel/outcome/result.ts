@@ -15,9 +15,8 @@ const longestSchema = 8_192
 /** Makes the result of a call that passed every stage of the pipeline. */
 export function success(spooled: Spooled): ToolResult {
   const { receipt, verdict } = spooled
-  const result = resultOf(spooled, 'ok', spooled.effect, receipt.content)
+  const result = resultOf(spooled, 'ok', spooled.effect, receipt.content, receipt.value)
   result.artifact = receipt.artifact
-  result.value = receipt.value
   if (receipt.handle !== undefined) result.handle = receipt.handle
   if (spooled.tool.type === 'output') result.output = unmarked(toldOutput(spooled))
   if (verdict !== null && verdict.result !== null) result.skipped = true
@@ -94,10 +93,11 @@ export function resultOf(
   status: CallStatus,
   effect: SideEffect,
   content: readonly ContentBlock[],
+  value?: unknown,
 ): Writable<ToolResult> {
   const { id, invocationId, callId, name: toolName, receivedAt, call } = received
   const durationMs = performance.now() - receivedAt
-  const result = new CallResult({ invocationId, callId, toolName }, status, effect, content, durationMs)
+  const result = new CallResult({ invocationId, callId, toolName }, status, effect, content, durationMs, value)
   if (id !== undefined) result.id = id
   if (call.via !== undefined) result.via = call.via
   return result

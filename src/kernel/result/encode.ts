@@ -156,7 +156,8 @@ function wordsOfBlock(block: ContentBlock): string {
 
 /** Returns the length of a text in bytes of UTF-8, exact only if it decides whether the text is above the limit. */
 function byteLength(text: string, limit: number): number {
-  return text.length * 3 <= limit || text.length > limit ? text.length : utf8Length(text)
+  const { length } = text
+  return length * 3 <= limit || length > limit ? length : utf8Length(text)
 }
 
 /** The parts of a call that decide how its result is kept. */

@@ -32,10 +32,10 @@ function unreadIdentity(resolved: Resolved, { repairArgs }: Kernel, error: unkno
 
 function identifyArgs(resolved: Resolved, kernel: Kernel): Identified {
   const rawArgs = resolved.call.args
-  const { text: pieces, value: args } = readArgs(rawArgs === undefined ? {} : rawArgs, resolved, kernel)
-  const { callId, text } = identityOf(resolved.tool.name, pieces)
-  if (resolved.resumption !== undefined) requireKept(callId, resolved.resumption)
-  const identified = setIdentity(resolved, { callId, text, args })
+  const args = readArgs(rawArgs === undefined ? {} : rawArgs, resolved, kernel)
+  const identity = identityOf(resolved.tool.name, canonicalize(args, kernel.argsLimit), args)
+  if (resolved.resumption !== undefined) requireKept(identity.callId, resolved.resumption)
+  const identified = setIdentity(resolved, identity)
   if (isWatched(identified, kernel)) emitArrival(identified, kernel)
   return identified
 }
@@ -48,30 +48,23 @@ function requireKept(callId: string, { editedFrom = callId, callId: shownCallId,
   )
 }
 
-interface Args {
-  readonly text: string
-  readonly value: unknown
-}
-
-/** Returns the canonical text and the value of args. The value is a copy if the call needs its own. */
-function readArgs(args: unknown, resolved: Resolved, kernel: Kernel): Args {
-  const { argsLimit } = kernel
-  return typeof args !== 'string' && kernel.owns(resolved) ? ownArgs(args, argsLimit) : canonicalArgs(args, argsLimit)
+/** Returns the value of args: a copy if the call needs its own. */
+function readArgs(args: unknown, resolved: Resolved, kernel: Kernel): unknown {
+  if (typeof args === 'string') return parseArgs(args, kernel.argsLimit)
+  return kernel.owns(resolved) ? ownArgs(args, kernel.argsLimit) : args
 }
 
 /** Reads args that are a value or JSON text. Throws as `parseJson` and `canonicalize` do. */
-export function canonicalArgs(args: unknown, limit: number): Args {
+export function canonicalArgs(args: unknown, limit: number): { readonly text: string; readonly value: unknown } {
   const value = typeof args === 'string' ? parseArgs(args, limit) : args
   return { text: canonicalize(value, limit), value }
 }
 
-/** Derives text and value from each other, so that a caller that mutates its args cannot make them diverge. */
-function ownArgs(args: unknown, limit: number): Args {
+/** Returns a copy of args, so that a caller that mutates its own cannot make their text and their value diverge. */
+function ownArgs(args: unknown, limit: number): unknown {
   // Each object and element takes at least one byte of text, so the limit also bounds the copy.
   const copy = typeof args === 'object' && args !== null ? copyOfJson(args, limit) : args
-  if (copy !== undefined) return { text: canonicalize(copy, limit), value: copy }
-  const text = canonicalize(args, limit) // also for plain objects of another realm, and to refuse the rest
-  return { text, value: readText(text) }
+  return copy ?? readText(canonicalize(args, limit)) // also plain objects of another realm; it refuses the rest
 }
 
 function emitArrival(identified: Identified, kernel: Kernel): void {

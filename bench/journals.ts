@@ -1,6 +1,6 @@
 // What journals cost: a write, a list among many records, and recovery. The first line of each table is the journal in memory, and
 // Postgres is measured too if a server is at hand.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -11,7 +11,7 @@ import { postgresJournal } from 'toolwright/journals/postgres'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 import type { Journal, RecordQuery } from 'toolwright/records'
 import { startPostgres } from '../tests/servers/postgres.ts'
-import { printTable, rowsOf } from './_results.ts'
+import { isQuick, printTable, rowsOf } from './_results.ts'
 
 type Mounted = Extension & { readonly journal: Journal }
 
@@ -110,6 +110,59 @@ async function life(journal: Journal, id: string): Promise<void> {
   await journal.write(settled(id), fence)
 }
 
+/**
+ * Prints what a call takes of the processor of Postgres, beside an INSERT and an UPDATE of the same record by hand. All use one
+ * connection, whose process the system tells the time of. Only Linux does, and only of its own processes. The table by hand has no index
+ * but that of its key, and is compressed as the server does it by default.
+ */
+async function printTimesOfServer(connectionString: string): Promise<void> {
+  if (!existsSync('/proc/self/schedstat') || process.env['POSTGRES_URL']) return
+  const connection = new pg.Pool({ connectionString, max: 1 })
+  const { rows } = await connection.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  const taken = (): number => Number(readFileSync(`/proc/${rows[0]?.pid}/schedstat`, 'utf8').split(' ')[0])
+  const schema = `bench_${count++}`
+  await connection.query(`CREATE SCHEMA ${schema}
+    CREATE TABLE by_hand (id text PRIMARY KEY, owner text, record text, state text, version integer)`)
+  const told = postgresJournal(connection, { schema })
+  const untold = postgresJournal(connection, { schema, prefix: 'untold_', notify: false })
+  const insert = `INSERT INTO ${schema}.by_hand VALUES ($1, 'mine', $2, 'running', 0) ON CONFLICT (id) DO NOTHING RETURNING version`
+  const update = `UPDATE ${schema}.by_hand SET record = $2, state = 'settled', version = version + 1
+    WHERE id = $1 AND owner = 'mine' AND version >= $3 RETURNING version`
+  for (const [title, length] of [
+    ['a record of 1 kB', 0],
+    ['a record of 10 kB', 9_000],
+  ] as const) {
+    const value = Array.from({ length: length / 9 }, (_, index) => (index * 2_654_435_761) % 90_000_000).join(' ')
+    const journaled = { caller: 'model', owner: 'mine', fence: 0, result: [{ type: 'text', text: value }] } as const
+    const ends = (id: string): ToolCallRecord => settled(id, { journal: journaled })
+    const recorded = async ({ journal }: Mounted, id: string): Promise<void> => {
+      const fence = await journal.claim(record(id), 'mine')
+      if (fence === null || !(await journal.write(ends(id), fence))) throw new Error('It was not recorded.')
+    }
+    const variants: Record<string, (id: string) => Promise<unknown>> = {
+      'INSERT and UPDATE by hand': async (id) => {
+        await connection.query({ name: 'insert', text: insert, values: [id, JSON.stringify(record(id))] })
+        await connection.query({ name: 'update', text: update, values: [id, JSON.stringify(ends(id)), 0] })
+      },
+      'Postgres without `notify`': (id) => recorded(untold, id),
+      Postgres: (id) => recorded(told, id),
+    }
+    const times: Record<string, number[]> = {}
+    // Short rounds, since some of them are left alone by what else the machine does.
+    for (let round = 0; round < (isQuick ? 30 : 150); round++) {
+      for (const [name, run] of Object.entries(variants)) {
+        const before = taken()
+        for (let index = 0; index < 50; index++) await run(`${title}, ${name} ${round} ${index}`)
+        if (round > 4) (times[name] ??= []).push((taken() - before) / 50)
+      }
+    }
+    printTable(rowsOf(`time of the processor of Postgres for a call: claim and settlement, ${title}`, times))
+  }
+  await told.close()
+  await untold.close()
+  await connection.end()
+}
+
 for (const [name, open] of Object.entries(places)) {
   const busy = await open()
   await each(2_000, (index) => life(busy.journal, `warm ${index}`))
@@ -183,6 +236,7 @@ for (const [name, open] of Object.entries(places)) {
 }
 
 for (const [title, byName] of Object.entries(samples)) printTable(rowsOf(title, byName))
+if (typeof server !== 'string') await printTimesOfServer(server.connectionString)
 if (pool !== undefined) {
   for (let index = 0; index < count; index++) await pool.query(`DROP SCHEMA IF EXISTS bench_${index} CASCADE`)
   await pool.end()

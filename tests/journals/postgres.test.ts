@@ -212,8 +212,8 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     const schema = await newSchema()
     const { journal } = open(pool, schema)
     const work = { queue: 'default', attempts: 0 }
-    const claimed = async (name: string, count: number): Promise<string[]> => {
-      const ids = Array.from({ length: count }, (_, index) => `${name} ${index}`)
+    const claimed = async (name: string, total: number): Promise<string[]> => {
+      const ids = Array.from({ length: total }, (_, index) => `${name} ${index}`)
       const wait = { reason: 'worker', expiresAt: 8e12, work } as const
       const records = ids.map((id) => waitingOf(id, { state: 'PENDING', session: 'one' }, wait))
       await Promise.all(records.map((record) => held(journal.claim(record, 'caller'))))

@@ -426,6 +426,28 @@ describe('a document', () => {
     })
   })
 
+  test('is read in turns where the clock stands still, and at once where there are no timers', async () => {
+    const operations = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`GET /p${at}`, {}]))
+    const now = performance.now.bind(performance)
+    const { setTimeout: later } = globalThis
+    let turns = 0
+    const counted = (work: () => void): unknown => (turns++, later(work))
+    const without = (): never => {
+      throw new Error('There are no timers yet.')
+    }
+    for (const timer of [counted, without]) {
+      performance.now = () => 5
+      globalThis.setTimeout = timer as typeof setTimeout
+      try {
+        expect((await openapiTools(documentOf(operations), { baseUrl })).tools()).toHaveLength(200)
+      } finally {
+        performance.now = now
+        globalThis.setTimeout = later
+      }
+    }
+    expect(turns).toBeGreaterThanOrEqual(5)
+  })
+
   test('may be YAML', async () => {
     const { api } = await ready(stringify(documentOf(good)), { baseUrl })
     expect(api.operations).toEqual([

@@ -5,7 +5,7 @@
  */
 import { createPostgresBackend, Queue, Worker, type QueueOptions as BullOptions } from 'bullmq'
 import { sha256 } from '#sha256'
-import { InvalidConfigurationError, UnavailableError } from '../errors.ts'
+import { InvalidConfigurationError, isToolError, UnavailableError } from '../errors.ts'
 import type { Bus } from '../extension.ts'
 import { callsOf, jobsOf, type BullJob } from './bullmq/_jobs.ts'
 import { Lanes } from './bullmq/_lanes.ts'
@@ -115,7 +115,7 @@ export function bullmq(options: BullmqOptions): Dispatcher {
   async function inTime<Value>(work: Promise<Value>): Promise<Value> {
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new UnavailableError(`BullMQ took no calls within ${timeout} ms.`)), timeout)
+      timer = setTimeout(() => reject(notTaken(` within ${timeout} ms`)), timeout)
     })
     try {
       return await Promise.race([work, late])
@@ -141,7 +141,8 @@ export function bullmq(options: BullmqOptions): Dispatcher {
         await inTime(addJobs(queue, jobsOf(calls)))
       }
       for (const { resolve } of batch) resolve()
-    } catch (error) {
+    } catch (cause) {
+      const error = isToolError(cause) ? cause : notTaken('', cause)
       for (const { reject } of batch) reject(error)
     }
   }
@@ -200,6 +201,14 @@ export function bullmq(options: BullmqOptions): Dispatcher {
       await bus?.close()
     },
   }
+}
+
+/** Says what becomes of the calls, since an operator reads it. The cause has the words of the connection. */
+function notTaken(when: string, cause?: unknown): UnavailableError {
+  return new UnavailableError(
+    `BullMQ took no calls${when}. They wait in the journal, and a worker sends them again once BullMQ takes calls.`,
+    { cause },
+  )
 }
 
 /** BullMQ takes no name with a colon. */

@@ -104,6 +104,8 @@ class CallerSide implements Elsewhere {
   readonly #workers: Workers
   readonly #context: ElsewhereContext
   readonly #recorder: Recorder
+  /** The errors of sends that were reported: calls that are sent together have one. */
+  readonly #reported = new WeakSet<object>()
 
   constructor(workers: Workers, context: ElsewhereContext, recorder: Recorder) {
     this.#workers = workers
@@ -152,7 +154,7 @@ class CallerSide implements Elsewhere {
     try {
       const unfollow =
         watcher && this.#workers.follow?.(received, watcher, this.#recorder.queue.bus, this.#context.report)
-      if (queue !== '') void this.#workers.send([{ invocationId, queue }]).catch(this.#context.report)
+      if (queue !== '') void this.#workers.send([{ invocationId, queue }]).catch((error) => this.#reportOnce(error))
       const settled = (either: AbortSignal): Promise<ToolResult> =>
         this.#untilSettled(waiting, received, either, signal, closed)
       const result = await withAny([signal, closed], settled)
@@ -162,6 +164,12 @@ class CallerSide implements Elsewhere {
     } finally {
       arrived()
     }
+  }
+
+  #reportOnce(error: unknown): void {
+    if (this.#reported.has(error as object)) return
+    if (typeof error === 'object' && error !== null) this.#reported.add(error)
+    this.#context.report(error)
   }
 
   async #untilSettled(

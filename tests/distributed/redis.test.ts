@@ -1,9 +1,9 @@
 import { Queue } from 'bullmq'
-import { tool, type ToolEvent } from 'toolwright'
+import { createExecutor, tool, type ToolEvent } from 'toolwright'
 import { UnavailableError } from 'toolwright/errors'
 import { bullmq } from 'toolwright/distributed/bullmq'
 import { memoryDispatcher } from 'toolwright/distributed/memory'
-import type { Dispatcher } from 'toolwright/distributed/fleet'
+import { fleet, type Dispatcher } from 'toolwright/distributed/fleet'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { startRedis } from '../servers/redis.ts'
 import { callerOn, sqliteGround, workerOn } from './_fleet.ts'
@@ -102,6 +102,28 @@ describe.skipIf(typeof redis === 'string')('a fleet over Redis', () => {
     expect(job?.delay).toBeGreaterThanOrEqual(500)
     await queue.close()
   })
+})
+
+test('an application is told once of calls that Redis does not take together, and what becomes of them', async () => {
+  const reported: unknown[] = []
+  const dispatcher = bullmq({ connection: `unix:///tmp/toolwright-no-redis-${process.pid}`, timeout: 200 })
+  onTestFinished(() => dispatcher.close?.())
+  const ground = sqliteGround([tool('now', () => 'now')], undefined)
+  const executor = createExecutor({
+    tools: ground.tools,
+    use: [...ground.use(), fleet({ dispatcher })],
+    report: (error) => void reported.push(error),
+  })
+  const asked = ['a', 'b', 'c'].map((invocationId) => executor.execute({ name: 'now' }, { session: 's', invocationId }))
+  await vi.waitFor(() => expect(reported).not.toEqual([]), soon)
+  expect(await executor.queue.depth('default', 9)).toBe(3)
+  // A worker that needs no Redis runs them.
+  workerOn(ground)
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(['ok', 'ok', 'ok'])
+  await executor.close()
+  expect(reported).toHaveLength(1)
+  expect(reported[0]).toMatchObject({ code: 'E_UNAVAILABLE', retryable: true })
+  expect(String(reported[0])).toContain('They wait in the journal, and a worker sends them again')
 })
 
 test('tells the start of a call before its end, also if the bus has lost the start', async () => {

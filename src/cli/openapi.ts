@@ -3,7 +3,8 @@ import process from 'node:process'
 import type { ParseArgsOptionsConfig } from 'node:util'
 import { isToolError, type ToolDefinition } from '../index.ts'
 import { openapiTools, type OpenApiTools } from '../imports/openapi.ts'
-import { readApiDocument, type ApiDocument } from '../imports/openapi/_document.ts'
+import { listMember, readApiDocument, textMember, type ApiDocument } from '../imports/openapi/_document.ts'
+import { httpUrl } from '../imports/openapi/_options.ts'
 import { schemeNames } from '../imports/openapi/_security.ts'
 import { UsageError, type CommandLine } from './arguments.ts'
 import { note, terminalLine, thrownMessage, type Host } from './host.ts'
@@ -13,6 +14,7 @@ export const openApiOptions: ParseArgsOptionsConfig = {
   openapi: { type: 'string' },
   only: { type: 'string', multiple: true },
   'base-url': { type: 'string' },
+  host: { type: 'string', multiple: true },
   auth: { type: 'string', multiple: true },
   'read-only': { type: 'boolean' },
 }
@@ -24,6 +26,8 @@ export const openApiHelp: string = `\
   --only WHAT       of its operations only these: createPet, tag:pets, "GET /pets/{id}" or
                     "/pets/*" (may come several times)
   --base-url URL    the address of the API (default: the document's, if it is public)
+  --host HOST       a further host that operations or redirects may lead to, such as
+                    uploads.example.com (may come several times)
   --auth SCHEME=ENV the credential of a security scheme, from a variable of the environment
                     (may come several times); for a user and a password SCHEME=USER,PASSWORD
   --read-only       only operations that read: GET, HEAD and OPTIONS`
@@ -48,7 +52,7 @@ export async function openDocument(
 ): Promise<OpenedDocument | undefined> {
   const path = options.text('openapi')
   if (path === undefined) {
-    const alone = ['only', 'base-url', 'auth', 'read-only'].find((name) => isGiven(options, name))
+    const alone = ['only', 'base-url', 'host', 'auth', 'read-only'].find((name) => isGiven(options, name))
     if (alone !== undefined) throw new UsageError(`--${alone} needs --openapi.`)
     return undefined
   }
@@ -57,17 +61,18 @@ export async function openDocument(
   if (!existsSync(path)) throw new UsageError(`There is no file ${path}. Give the path of an OpenAPI document.`)
   const notes: string[] = []
   const only = options.texts('only')
-  const baseUrl = options.text('base-url') ?? (isCalled ? undefined : 'https://api.invalid')
   const report = (error: unknown): void =>
     void notes.push(terminalLine(commandWords(isToolError(error) ? error.message : thrownMessage(error))))
   const open = async (): Promise<OpenedDocument> => {
     const document = await readApiDocument(readFileSync(path, 'utf8'), Infinity)
     const { title, apiVersion, root } = document
+    const baseUrl = options.text('base-url') ?? (isCalled ? undefined : addressWithoutCalls(document))
     const auth = isCalled ? credentialsFromEnvironment(options) : anyCredentials(document)
     const api = await openapiTools(root, {
       auth,
       report,
       fetch,
+      hosts: options.texts('host'),
       ...(only.length > 0 && { only }),
       ...(baseUrl !== undefined && { baseUrl }),
     })
@@ -102,7 +107,9 @@ function commandWords(message: string): string {
     only: '--only',
     auth: '--auth',
   }
-  return message.replace(/`(openapiTools|baseUrl|only|auth)`(?! in )/g, (quoted, name: string) => words[name] ?? quoted)
+  return message
+    .replace(/`hosts: \["([^"`]+)"\]`/, '--host $1')
+    .replace(/`(openapiTools|baseUrl|only|auth)`(?! in )/g, (quoted, name: string) => words[name] ?? quoted)
 }
 
 function isGiven(options: CommandLine, name: string): boolean {
@@ -127,6 +134,12 @@ function variable(name: string): string {
   const value = process.env[name]
   if (value !== undefined && value !== '') return value
   throw new UsageError(`The environment has no variable ${name}, which --auth names.`)
+}
+
+/** Returns an address that credentials may go to, since nothing is called: the document's, if it can be one. */
+function addressWithoutCalls({ root }: ApiDocument): string {
+  const address = httpUrl(textMember(listMember(root, 'servers')[0], 'url'))
+  return address?.protocol === 'https:' ? address.href : 'https://api.invalid'
 }
 
 /** Returns a credential for each scheme, since nothing is called. */

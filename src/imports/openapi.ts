@@ -199,9 +199,10 @@ function baseOf({ root }: ApiDocument, { baseUrl, auth, hosts }: ApiSettings): U
     address === undefined
       ? 'the document names no server'
       : `the server of the document is ${quotedFromDocument(address)}`
+  const advice = address?.startsWith('/') === true ? `: give the whole address, with this path at its end` : ''
   throw optionsError(
     'openapiTools',
-    `needs \`baseUrl\`: ${what}, and only a public one that begins with https: is taken from a document`,
+    `needs \`baseUrl\`: ${what}, and only a public one that begins with https: is taken from a document${advice}`,
   )
 }
 

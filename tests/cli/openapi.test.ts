@@ -83,6 +83,19 @@ describe('--openapi', () => {
     expect(stdout).toContain('is no address: give `baseUrl` in `tools`')
   })
 
+  test('of check says how an operation at another host is taken, and takes it', async () => {
+    const other = place('hosts.json')
+    const at = (url: string) => ({
+      get: { operationId: new URL(url).pathname.slice(1), servers: [{ url }], responses: {} },
+    })
+    const paths = { '/a': at('https://uploads.example.com/up'), '/b': at('https://api.example.com/own') }
+    writeFileSync(other, JSON.stringify({ ...document, servers: [{ url: 'https://api.example.com/v1' }], paths }))
+    const { stdout } = await toolwright(['check', '--openapi', other])
+    expect(stdout).toContain('left out:\n  GET /a: it is served by another host: add --host uploads.example.com\n')
+    const { stdout: all } = await toolwright(['list', '--openapi', other, '--host', 'uploads.example.com'])
+    expect((JSON.parse(all) as { name: string }[]).map(({ name }) => name)).toEqual(['up', 'own'])
+  })
+
   test('of check says that a large API is too much for one request, and which tags are the largest', async () => {
     const large = place('large.json')
     const paths = Object.fromEntries(

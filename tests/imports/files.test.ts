@@ -125,9 +125,9 @@ describe('a multipart body', () => {
     })
     expect(result.status, wordsOf(result)).toBe('ok')
     expect(partsOf(requests[0]!)).toEqual([
-      ['file', { name: 'file', type: 'application/pdf', text: '%PDF' }],
-      ['files', { name: 'files', type: 'image/png', text: '%PDF' }],
-      ['files', { name: 'files', type: 'image/png', text: 'PNG' }],
+      ['file', { name: 'file.pdf', type: 'application/pdf', text: '%PDF' }],
+      ['files', { name: 'files.png', type: 'image/png', text: '%PDF' }],
+      ['files', { name: 'files.png', type: 'image/png', text: 'PNG' }],
       ['title', 'ä "b"'],
       ['count', '7'],
       ['tags', 'x'],
@@ -185,8 +185,8 @@ describe('a multipart body', () => {
     const handle = await kept('bytes', 'image/png')
     await upload({ body: { image: handle, mask: null, first: { url: 'https://example.com' } } })
     await upload({ body: { image: [handle, handle], mask: handle, first: handle } })
-    const image = ['image', { name: 'image', type: 'image/png', text: 'bytes' }]
-    const [mask, first] = ['mask', 'first'].map((name) => [name, { name, type: 'image/png', text: 'bytes' }])
+    const image = ['image', { name: 'image.png', type: 'image/png', text: 'bytes' }]
+    const [mask, first] = ['mask', 'first'].map((name) => [name, { name: `${name}.png`, type: 'image/png', text: 'bytes' }])
     expect(partsOf(requests[0]!)).toEqual([image, ['first', '{"url":"https://example.com"}']])
     expect(partsOf(requests[1]!)).toEqual([image, image, mask, first])
     expect((await upload({ body: { image: [handle, handle, handle] } })).error?.code).toBe('E_INVALID_TOOL_ARGS')

@@ -166,6 +166,12 @@ describe('the address of the API', () => {
     await make([{ url }], { baseUrl: 'http://localhost:1' })
   })
 
+  test('of which the document says the path alone is asked for with that path', async () => {
+    await expect(make([{ url: '/api/v1' }])).rejects.toThrow(
+      /the server of the document is "\/api\/v1", .*: give the whole address, with this path at its end/,
+    )
+  })
+
   test('has to be given in code with credentials, and be safe for them', async () => {
     await expect(make([{ url: 'https://example.com' }], { auth }, bearer)).rejects.toThrow(
       'a document does not choose where a credential goes',

@@ -102,11 +102,20 @@ describe('a parameter of a query', () => {
     [
       { style: 'deepObject', explode: true },
       { a: { b: 1 }, c: ['x', 'y'] },
-      '?q%5Ba%5D%5Bb%5D=1&q%5Bc%5D=x&q%5Bc%5D=y',
+      '?q%5Ba%5D%5Bb%5D=1&q%5Bc%5D%5B0%5D=x&q%5Bc%5D%5B1%5D=y',
     ],
+    // As Stripe and others take them.
+    [{ style: 'deepObject' }, ['a', 'b'], '?q%5B0%5D=a&q%5B1%5D=b'],
+    [{ style: 'deepObject' }, [{ a: 1, b: null }], '?q%5B0%5D%5Ba%5D=1'],
+    [{ style: 'deepObject' }, 5, '?q=5'],
+    // As Spring takes a page.
+    [{}, { size: 2, sort: ['id,desc', 'name'] }, '?size=2&sort=id%2Cdesc&sort=name'],
     [{ allowReserved: true }, 'a/b?c#d', '?q=a/b?c%23d'],
     [{ schema: undefined, content: { 'application/json': { schema: {} } } }, { a: [1] }, '?q=%7B%22a%22%3A%5B1%5D%7D'],
-    [{}, null, '?q=null'],
+    [{ schema: undefined, content: { 'application/json': { schema: {} } } }, null, '?q=null'],
+    [{}, null, ''],
+    [{}, ['a', null], '?q=a'],
+    [{ explode: false }, { a: 1, b: null }, '?q=a,1'],
   ]
 
   test.each(values)('of %j writes %j as %s', async (more, value, expected) => {
@@ -272,6 +281,54 @@ describe('a body', () => {
       { tools: { run: { mediaType: 'application/xml' } } },
     )
     expect([got.headers['content-type'], got.body]).toEqual(['application/xml', '<a/>'])
+  })
+
+  test.each<[Json, unknown, string, string]>([
+    [
+      { '*/*': { schema: { $ref: '#/components/schemas/Pod' } } },
+      { kind: 'Pod' },
+      'application/json',
+      '{"kind":"Pod"}',
+    ],
+    [{ '*/*': { schema: { oneOf: [{ type: 'integer' }] } } }, 7, 'application/json', '7'],
+    [{ 'text/json': { schema: {} } }, [1], 'text/json', '[1]'],
+    [
+      { 'application/json-patch+json': { schema: {} }, ' application/merge-patch+json': { schema: {} } },
+      { a: 1 },
+      'application/merge-patch+json',
+      '{"a":1}',
+    ],
+    [{ 'application/json-patch+json': { schema: {} } }, [], 'application/json-patch+json', '[]'],
+  ])('of %j is sent as the JSON that it is', async (content, value, type, expected) => {
+    const more = { components: { schemas: { Pod: { properties: { kind: { type: 'string' } } } } } }
+    const { url, requests } = await serve()
+    const { call } = await ready(documentOf({ 'PATCH /p': { operationId: 'run', requestBody: { content } } }, more), {
+      baseUrl: url,
+    })
+    expect((await call('run', { body: value })).status).toBe('ok')
+    expect([requests[0]?.headers['content-type'], requests[0]?.body.toString()]).toEqual([type, expected])
+  })
+
+  test.each([{}, { schema: { type: 'string', format: 'binary' } }, { schema: {} }])(
+    'of any media type with %j is the handle of an artifact',
+    async (media) => {
+      const { api } = await ready(documentOf({ 'POST /p': { requestBody: { content: { '*/*': media } } } }), {
+        baseUrl: 'https://api.example.com',
+      })
+      expect(api.tools()[0]?.describe().inputSchema.properties).toEqual({
+        body: { type: 'string', description: 'The handle of the artifact to send' },
+      })
+    },
+  )
+
+  test('of a form or of parts leaves out what is null', async () => {
+    const value = { a: null, b: ['x', null], c: '' }
+    expect((await sent('POST /p', body('application/x-www-form-urlencoded'), { body: value })).body).toBe('b=x&c=')
+    const parts = (await sent('POST /p', body('multipart/form-data'), { body: value })).body
+    expect([...parts.matchAll(/name="(\w)"\r\n\r\n(.*)\r/g)].map(([, ...part]) => part)).toEqual([
+      ['b', 'x'],
+      ['c', ''],
+    ])
   })
 
   test('of no media type that is known leaves the operation out', async () => {

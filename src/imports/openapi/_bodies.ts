@@ -8,6 +8,8 @@ export type BodyKind = 'json' | 'form' | 'multipart' | 'text' | 'binary'
 export interface BodyPlan {
   readonly kind: BodyKind
   readonly mediaType: string
+  /** What the document says of this media type. */
+  readonly media: unknown
   readonly schema: unknown
   /** How the properties of a form are written. */
   readonly encoding: ReadonlyMap<string, PropertyEncoding>
@@ -23,10 +25,11 @@ interface PropertyEncoding {
   readonly allowReserved?: boolean | undefined
 }
 
-const jsonMediaType = /^application\/(?:[\w.+-]+\+)?json\b|^[\w.-]+\/[\w.-]+\+json\b/i
+const jsonMediaType = /^(?:application|text)\/(?:[\w.+-]+\+)?json\b|^[\w.-]+\/[\w.-]+\+json\b/i
 const binaryMediaType =
   /^(?:application\/(?:octet-stream|pdf|zip|gzip|x-(?!www|ndjson)|vnd\.)|image\/|audio\/|video\/|font\/|\*\/\*)/i
 const kinds: readonly (readonly [BodyKind, RegExp])[] = [
+  ['json', new RegExp(`^(?!application/json-patch)(?:${jsonMediaType.source})`, 'i')], // a merge is easier to write than a patch
   ['json', jsonMediaType],
   ['form', /^application\/x-www-form-urlencoded\b/i],
   ['multipart', /^multipart\/form-data\b/i],
@@ -44,7 +47,12 @@ export function bodyPlan(root: DocumentNode, content: unknown, wanted: string | 
   const candidates = wanted === undefined ? types : types.filter((type) => type === wanted)
   for (const [kind, pattern] of kinds) {
     const mediaType = candidates.find((type) => pattern.test(type.trim()))
-    if (mediaType !== undefined) return planOf(root, kind, mediaType, memberOf(content, mediaType))
+    if (mediaType === undefined) continue
+    const media = memberOf(content, mediaType)
+    if (mediaType.trim() !== '*/*') return planOf(root, kind, mediaType.trim(), media)
+    return hasJsonSchema(root, media)
+      ? planOf(root, 'json', 'application/json', media)
+      : planOf(root, 'binary', 'application/octet-stream', media)
   }
   const [named] = candidates
   // The application says that the body is text, such as XML.
@@ -71,14 +79,22 @@ function planOf(root: DocumentNode, kind: BodyKind, mediaType: string, media: un
       ] as const
     }),
   )
-  const clean = mediaType.trim() === '*/*' ? 'application/octet-stream' : mediaType.trim()
   return {
     kind,
-    mediaType: clean,
+    mediaType,
+    media,
     schema: kind === 'binary' ? artifactHandleSchema : withFiles(root, schema, files),
     encoding,
     files,
   }
+}
+
+/** Whether the schema of a body of any media type is of JSON, and not of bytes. */
+function hasJsonSchema(root: DocumentNode, media: unknown): boolean {
+  const schema = resolved(root, memberOf(media, 'schema'))
+  const type = memberOf(schema, 'type')
+  if (type !== undefined) return type !== 'string' && type !== 'file'
+  return ['properties', 'allOf', 'anyOf', 'oneOf'].some((key) => memberOf(schema, key) !== undefined)
 }
 
 const artifactHandleSchema = { type: 'string', description: 'The handle of the artifact to send' }

@@ -209,7 +209,7 @@ export function requestPlan(
     const schema = fixedBody.reduce((each, { steps }) => withoutMember(root, each, steps), body.schema)
     defineOwn(properties, 'body', describedParameter(root, schema, textMember(requestBody, 'description')))
     if (memberOf(requestBody, 'required') === true && !fixedBody.some(({ isFilled }) => isFilled)) required.push('body')
-    const example = exampleOf(root, memberOf(content, body.mediaType))
+    const example = exampleOf(root, body.media)
     if (example !== undefined) defineOwn(examples, 'body', example)
   }
   return {

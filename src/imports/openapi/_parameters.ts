@@ -54,6 +54,13 @@ export function textOfValue(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
+/** Returns a value without what is null in it. A URL, a header and a form cannot say null: it is left out, as RFC 6570 does. */
+export function withoutNull(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((each) => each !== null)
+  if (!isNode(value)) return value ?? undefined
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null))
+}
+
 /** Returns the texts of a value: of a list its items, of an object its keys, each with its value. */
 function flatTexts(value: unknown): string[] {
   if (isNode(value)) return Object.entries(value).flatMap(([key, each]) => [key, textOfValue(each)])
@@ -91,27 +98,30 @@ export function queryPairs(
   const { name, style = 'form', explode = style === 'form', allowReserved = false } = serialization
   const encode = allowReserved ? encodedButReserved : encoded
   const key = encoded(name)
+  if (style === 'deepObject') return deepPairs(key, value, encode)
   if (Array.isArray(value)) {
     if (value.length === 0) return []
-    if (explode || style === 'deepObject') return value.map((each) => `${key}=${encode(textOfValue(each))}`)
+    if (explode) return value.map((each) => `${key}=${encode(textOfValue(each))}`)
     const separator = style === 'spaceDelimited' ? '%20' : style === 'pipeDelimited' ? '%7C' : ','
     return [`${key}=${value.map((each) => encode(textOfValue(each))).join(separator)}`]
   }
-  if (style === 'deepObject') return deepPairs(key, value, encode)
   if (isNode(value) && explode) {
-    return Object.entries(value).map(([each, item]) => {
+    return Object.entries(value).flatMap(([each, item]) => {
       if (isReserved(each)) throw invalidArgument(`\`${name}\` may not have \`${each}\`, which is set elsewhere`)
-      return `${encoded(each)}=${encode(textOfValue(item))}`
+      const items: readonly unknown[] = Array.isArray(item) ? item : [item]
+      return items.map((one) => `${encoded(each)}=${encode(textOfValue(one))}`)
     })
   }
   const texts = flatTexts(value)
   return texts.length === 0 ? [] : [`${key}=${texts.map(encode).join(',')}`]
 }
 
+/** Writes a value as pairs whose keys lead to its parts: `a[b]=1`, and of a list `a[0]=1`. */
 function deepPairs(key: string, value: unknown, encode: (text: string) => string): string[] {
-  if (Array.isArray(value)) return value.map((each) => `${key}=${encode(textOfValue(each))}`)
-  if (!isNode(value)) return [`${key}=${encode(textOfValue(value))}`]
-  return Object.entries(value).flatMap(([name, item]) => deepPairs(`${key}%5B${encoded(name)}%5D`, item, encode))
+  if (typeof value !== 'object' || value === null) return [`${key}=${encode(textOfValue(value))}`]
+  return Object.entries(withoutNull(value) as object).flatMap(([name, item]) =>
+    deepPairs(`${key}%5B${encoded(name)}%5D`, item, encode),
+  )
 }
 
 /** Writes a value into a header, as `Headers` take it. */

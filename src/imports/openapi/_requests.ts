@@ -1,7 +1,7 @@
 import { ToolFailure, type ToolContext } from '../../index.ts'
 import { isNode, memberOf, type DocumentNode } from './_document.ts'
 import type { RequestPlan } from './_operations.ts'
-import { headerText, invalidArgument, pathSegment, queryPairs } from './_parameters.ts'
+import { headerText, invalidArgument, pathSegment, queryPairs, withoutNull } from './_parameters.ts'
 import { defineOwn } from './_schemas.ts'
 import { sentBody, type SentBody } from './_sent-bodies.ts'
 
@@ -27,11 +27,11 @@ export async function operationRequest(
   for (const parameter of plan.parameters) {
     const { arg, place, name, isJson } = parameter
     const value = arg === undefined ? await fixedValue(name, parameter.fixed, context) : memberOf(input, arg)
-    if (value === undefined) {
+    const sent = isJson ? JSON.stringify(value) : withoutNull(value)
+    if (sent === undefined) {
       if (place === 'path') throw invalidArgument(`\`${name}\` is missing`)
       continue
     }
-    const sent = isJson ? JSON.stringify(value) : value
     const isReserved = (key: string): boolean => arg !== undefined && plan.reserved.has(`${place} ${key}`)
     if (place === 'path') {
       const segment = pathSegment(parameter, sent, plan.byComma)

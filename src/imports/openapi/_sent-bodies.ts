@@ -1,7 +1,7 @@
 import type { SpooledArtifact } from '../../index.ts'
 import { isJsonType, type BodyPlan } from './_bodies.ts'
 import { isNode } from './_document.ts'
-import { encoded, invalidArgument, queryPairs, textOfValue } from './_parameters.ts'
+import { encoded, invalidArgument, queryPairs, textOfValue, withoutNull } from './_parameters.ts'
 
 /** A body that is sent. It is made anew for each attempt. */
 export interface SentBody {
@@ -53,13 +53,18 @@ function wholeBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 function formText(value: unknown, encoding: BodyPlan['encoding']): string {
-  if (!isNode(value)) return textOfValue(value)
-  const pairs = Object.entries(value).flatMap(([name, each]) => {
+  const form = withoutNull(value)
+  if (!isNode(form)) return textOfValue(form ?? '')
+  const pairs = Object.entries(form).flatMap(([name, each]) => {
     const { style, explode, allowReserved } = encoding.get(name) ?? {}
     const isJson = isNode(each) && style === undefined && explode === undefined
     return isJson
       ? [`${encoded(name)}=${encoded(JSON.stringify(each))}`]
-      : queryPairs({ name, style, explode, allowReserved }, each, (key) => key !== name && Object.hasOwn(value, key))
+      : queryPairs(
+          { name, style, explode, allowReserved },
+          withoutNull(each),
+          (key) => key !== name && Object.hasOwn(form, key),
+        )
   })
   return pairs.join('&')
 }
@@ -70,7 +75,8 @@ type FormPart = readonly [head: string, bytes: Uint8Array | SpooledArtifact]
 function multipart(value: unknown, encoding: BodyPlan['encoding'], files: ReadonlySet<string>): SentBody {
   const boundary = `----toolwright${crypto.randomUUID().replaceAll('-', '')}`
   const text = new TextEncoder()
-  const parts = isNode(value) ? Object.entries(value).flatMap(([name, each]) => partsOf(name, each)) : []
+  const form = withoutNull(value)
+  const parts = isNode(form) ? Object.entries(form).flatMap(([name, each]) => partsOf(name, each)) : []
   const size = parts.reduce(
     (sum, [, bytes]) => sum + (isArtifactLike(bytes) ? bytes.byteLength() : bytes.byteLength),
     0,
@@ -89,10 +95,9 @@ function multipart(value: unknown, encoding: BodyPlan['encoding'], files: Readon
   return { contentType: `multipart/form-data; boundary=${boundary}`, open, isStreamed }
 
   function partsOf(name: string, each: unknown): FormPart[] {
-    if (each === null && files.has(name)) return []
-    if (Array.isArray(each) && (files.has(name) || encoding.get(name)?.contentType === undefined))
-      return each.map((item) => partOf(name, item))
-    return [partOf(name, each)]
+    const isList = Array.isArray(each) && (files.has(name) || encoding.get(name)?.contentType === undefined)
+    const items = isList ? each.filter((item) => item !== null) : [each]
+    return items.map((item) => partOf(name, item))
   }
 
   function partOf(name: string, item: unknown): FormPart {
@@ -102,13 +107,21 @@ function multipart(value: unknown, encoding: BodyPlan['encoding'], files: Readon
     if (isArtifactLike(item) || (files.has(name) && !isNode(item))) {
       const file = artifactOf(item, name)
       const type = contentType !== undefined && /^[\w.+-]+\/[\w.+-]+$/.test(contentType) ? contentType : file.mediaType
-      return [`${disposition}; filename="${quotedInHeader(name)}"${typeLine(type)}`, file]
+      return [`${disposition}; filename="${quotedInHeader(name)}${extensionOf(type)}"${typeLine(type)}`, file]
     }
     const isObject = typeof item === 'object' && item !== null
     const type = contentType?.split(',')[0]?.trim() ?? (isObject ? 'application/json' : undefined)
     const words = isObject || (type !== undefined && isJsonType(type)) ? JSON.stringify(item) : textOfValue(item)
     return [disposition + typeLine(type), text.encode(words)]
   }
+}
+
+/** Returns the extension of a file's name: many servers believe it rather than the media type. */
+function extensionOf(mediaType: string): string {
+  const subtype = /^\w+\/([a-z0-9]{2,8})(?=$|;)/.exec(mediaType)?.[1]
+  if (subtype === undefined) return ''
+  const usual: Readonly<Record<string, string>> = { plain: 'txt', markdown: 'md', mpeg: 'mp3', jpeg: 'jpg' }
+  return `.${Object.hasOwn(usual, subtype) ? usual[subtype] : subtype}`
 }
 
 function typeLine(type: string | undefined): string {

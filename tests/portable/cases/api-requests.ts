@@ -23,12 +23,17 @@ const inAddress: readonly ParameterRow[] = [
   ['query', {}, 'a b&c=d+e', '?v=a%20b%26c%3Dd%2Be'],
   ['query', {}, ['a', 'b'], '?v=a&v=b'],
   ['query', {}, [], ''],
-  ['query', {}, null, '?v=null'],
+  ['query', {}, null, ''],
   ['query', {}, { a: 1, b: 2 }, '?a=1&b=2'],
   ['query', { explode: false }, { a: 1, b: 2 }, '?v=a,1,b,2'],
   ['query', { style: 'spaceDelimited', explode: false }, ['a', 'b'], '?v=a%20b'],
   ['query', { style: 'pipeDelimited', explode: false }, ['a', 'b'], '?v=a%7Cb'],
-  ['query', { style: 'deepObject' }, { a: { b: 1 }, c: ['x', 'y'] }, '?v%5Ba%5D%5Bb%5D=1&v%5Bc%5D=x&v%5Bc%5D=y'],
+  [
+    'query',
+    { style: 'deepObject' },
+    { a: { b: 1 }, c: ['x', 'y'] },
+    '?v%5Ba%5D%5Bb%5D=1&v%5Bc%5D%5B0%5D=x&v%5Bc%5D%5B1%5D=y',
+  ],
   ['query', { allowReserved: true }, 'a/b?c#d', '?v=a/b?c%23d'],
   [
     'query',
@@ -198,7 +203,7 @@ export const apiRequests: readonly Case[] = [
       const pdf = '\r\nContent-Type: application/pdf'
       same(
         form?.body.replace(boundary, 'B'),
-        `${part(`name="file"; filename="file"${pdf}`, '%PDF')}${part(`name="more"; filename="more"${pdf}`, '%PDF')}${part('name="title"', 'Ã¤')}${part('name="meta"\r\nContent-Type: application/json', '{"a":1}')}--B--\r\n`,
+        `${part(`name="file"; filename="file.pdf"${pdf}`, '%PDF')}${part(`name="more"; filename="more.pdf"${pdf}`, '%PDF')}${part('name="title"', 'Ã¤')}${part('name="meta"\r\nContent-Type: application/json', '{"a":1}')}--B--\r\n`,
       )
       same(form?.headers['content-type']?.replace(boundary, 'B'), 'multipart/form-data; boundary=B')
       same(
@@ -208,7 +213,7 @@ export const apiRequests: readonly Case[] = [
       same([streamed?.body.length, streamed?.body.slice(-8)], [1_600_000, '%PDF%PDF'], 'the large body')
       same(
         largeForm?.body.replace(boundary, 'B').length,
-        part(`name="file"; filename="file"${pdf}`, '').length + 1_600_000 + '--B--\r\n'.length,
+        part(`name="file"; filename="file.pdf"${pdf}`, '').length + 1_600_000 + '--B--\r\n'.length,
       )
       same(others.length, 0)
     },

@@ -17,7 +17,7 @@ import {
   type ApiDocument,
 } from './openapi/_document.ts'
 import { isPrivateHost, isSafeForCredentials, originsOf } from './openapi/_hosts.ts'
-import { faultWords, operationsOf, type FoundOperation } from './openapi/_operations.ts'
+import { faultWords, operationsOf } from './openapi/_operations.ts'
 import {
   chosenFor,
   httpUrl,
@@ -104,9 +104,14 @@ async function toolsOfDocument(document: unknown, settings: ApiSettings): Promis
   }
   const unreadable: [string, string][] = []
   const found = operationsOf(read, (key, why) => unreadable.push([key, why]))
-  const selected = selectedOf(found, settings)
-  if (settings.only === undefined) for (const [key, why] of unreadable) omit(key, why)
-  requireKnownOperations(found, selected, settings)
+  const { only, rename, tools: byName, limits } = settings
+  const isChosen = only !== undefined || rename !== undefined || byName !== undefined
+  const selected = isChosen ? (await import('./openapi/_selection.ts')).selectedOperations(found, settings) : found
+  if (only === undefined) for (const [key, why] of unreadable) omit(key, why)
+  if (selected.length > limits.operations) {
+    const counts = `${selected.length.toLocaleString('en')} operations, and at most ${limits.operations.toLocaleString('en')} are taken`
+    throw optionsError('openapiTools', `finds ${counts}: name fewer in \`only\`, or raise \`limits.operations\``)
+  }
   const names = callableNames(
     selected.map(({ operation }) => ({ key: operation.key, name: wantedName(operation, settings) })),
   )
@@ -121,11 +126,7 @@ async function toolsOfDocument(document: unknown, settings: ApiSettings): Promis
     const line = `${operation}: ${words}`
     if (notes.size >= 10_000 || notes.has(line)) return
     notes.add(line)
-    settings.report(
-      new SchemaConversionError(
-        `The operation ${quotedFromDocument(operation)} ${words}.`.replace('" its ', '": its '),
-      ),
-    )
+    settings.report(new SchemaConversionError(`The operation ${quotedFromDocument(operation)} ${words}.`))
   }
   const used = new Set<string>()
   const tools: Tool[] = []
@@ -204,87 +205,6 @@ function baseOf({ root }: ApiDocument, { baseUrl, auth, hosts }: ApiSettings): U
     'openapiTools',
     `needs \`baseUrl\`: ${what}, and only a public one that begins with https: is taken from a document${advice}`,
   )
-}
-
-/** Returns the operations that `only` names. */
-function selectedOf(found: readonly FoundOperation[], { only, limits }: ApiSettings): readonly FoundOperation[] {
-  let selected = found
-  if (typeof only === 'function') selected = found.filter(({ operation }) => only(operation))
-  else if (only !== undefined) {
-    const matched = new Set<FoundOperation>()
-    for (const pattern of only) {
-      const matching = found.filter(({ operation }) => isSelectedBy(operation, pattern))
-      if (matching.length === 0)
-        throw optionsError(
-          'openapiTools',
-          `finds no operation for ${quotedFromDocument(pattern)} of \`only\`${nearestTo(pattern, found)}`,
-        )
-      for (const each of matching) matched.add(each)
-    }
-    selected = found.filter((each) => matched.has(each))
-  }
-  if (selected.length <= limits.operations) return selected
-  const counts = `${selected.length.toLocaleString('en')} operations, and at most ${limits.operations.toLocaleString('en')} are taken`
-  throw optionsError('openapiTools', `finds ${counts}: name fewer in \`only\`, or raise \`limits.operations\``)
-}
-
-function isSelectedBy({ id, key, path, tags }: ApiOperation, pattern: string): boolean {
-  if (pattern === id || pattern === key || pattern === path) return true
-  if (pattern.startsWith('tag:')) return tags.includes(pattern.slice(4))
-  if (!pattern.includes('*')) return false
-  const [start = '', ...rest] = pattern.split('*')
-  return [path, key, id ?? ''].some((text) => {
-    if (!text.startsWith(start)) return false
-    let at = start.length
-    for (const [index, part] of rest.entries()) {
-      const isLast = index === rest.length - 1
-      const place = isLast ? (text.endsWith(part) ? text.length - part.length : -1) : text.indexOf(part, at)
-      if (place < at) return false
-      at = place + part.length
-    }
-    return true
-  })
-}
-
-/** Returns the names that are most like one that nothing has. */
-function nearestTo(pattern: string, found: readonly FoundOperation[]): string {
-  const isTag = pattern.startsWith('tag:')
-  const names = found.flatMap(({ operation: { id, key, tags } }) =>
-    isTag ? tags.map((tag) => `tag:${tag}`) : [id ?? key, key],
-  )
-  const pairs = (text: string): Set<string> =>
-    new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, at) => text.slice(at, at + 2).toLowerCase()))
-  const own = pairs(pattern)
-  const likeness = (name: string): number => {
-    const others = pairs(name)
-    return [...own].filter((pair) => others.has(pair)).length / Math.max(1, own.size + others.size)
-  }
-  const near = [...new Set(names)].map((name) => [likeness(name), name] as const).filter(([like]) => like > 0.1)
-  const best = near.toSorted(([one], [other]) => other - one).slice(0, 3)
-  return best.length === 0 ? '' : `; there is ${best.map(([, name]) => quotedFromDocument(name)).join(', ')}`
-}
-
-/** @throws `E_INVALID_CONFIGURATION` if an option names an operation or a parameter that is nowhere: nothing is ignored in silence. */
-function requireKnownOperations(
-  found: readonly FoundOperation[],
-  selected: readonly FoundOperation[],
-  settings: ApiSettings,
-): void {
-  const names = new Set(found.flatMap(({ operation: { id, key } }) => (id === undefined ? [key] : [id, key])))
-  for (const [option, record] of [
-    ['rename', settings.rename],
-    ['tools', settings.tools],
-  ] as const) {
-    if (record === undefined || typeof record === 'function') continue
-    const stranger = Object.keys(record).find((name) => !names.has(name))
-    if (stranger !== undefined)
-      throw optionsError(
-        'openapiTools',
-        `finds no operation ${quotedFromDocument(stranger)} of \`${option}\`${nearestTo(stranger, found)}`,
-      )
-  }
-  if (selected.length === 0 && found.length > 0 && Array.isArray(settings.only))
-    throw optionsError('openapiTools', 'takes no operation: `only` is empty')
 }
 
 function wantedName(operation: ApiOperation, { rename }: ApiSettings): string {

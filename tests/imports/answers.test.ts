@@ -118,7 +118,7 @@ describe('an answer', () => {
     const { call, reports } = await ready(document, { baseUrl: url })
     expect([(await call('run')).status, (await call('run')).status]).toEqual(['ok', 'ok'])
     expect(reports).toEqual([
-      expect.stringContaining('The operation "GET /p": its schema of the answer 200 cannot be used: $ref'),
+      expect.stringContaining('The operation "GET /p" has a schema of the answer 200 that cannot be used: $ref'),
     ])
   })
 

@@ -18,10 +18,17 @@ import { documentOf } from './_server.ts'
 
 const formats = [anthropic(), gemini(), mcp(), openai(), openaiResponses(), aiSdk()]
 
+/** Writes a text as a page of HTML has it. */
+function page(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}
+
 /** The ways in which a server repeats a token, each within other text. */
 const ways: readonly ((token: string, before: string) => string)[] = [
   (token) => token,
   (token) => encodeURIComponent(token),
+  (token) => encodeURI(token),
+  page,
   (token) => JSON.stringify(token),
   (token) => JSON.stringify(JSON.stringify({ token })),
   (token) => JSON.stringify(token).replaceAll('/', '\\/'),
@@ -38,6 +45,8 @@ const canary = 'cANaRy0+/=9?&"<7>xQ4'
 const traces = [
   canary,
   encodeURIComponent(canary),
+  encodeURI(canary),
+  page(canary),
   JSON.stringify(canary).slice(1, -1),
   Buffer.from(canary).toString('hex'),
   ...[0, 1, 2].flatMap((shift) => {

@@ -20,10 +20,15 @@ function formsOf(value: string): string[] {
   const urls = [0, 1, 2].map((shift) => Buffer.from('x'.repeat(shift) + value).toString('base64url'))
   const hex = Buffer.from(value).toString('hex')
   const escaped = JSON.stringify(value).slice(1, -1)
+  const page = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
   const goJson = escaped.replace(/[<>&]/g, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)
   return [
     value,
     encodeURIComponent(value),
+    encodeURI(value),
+    page,
+    page.replaceAll('&quot;', '&#34;').replaceAll('+', '&#43;'), // as Go writes it
+    page.replaceAll('/', '&#x2F;').replaceAll('=', '&#x3D;'), // as Mustache does
     encodeURIComponent(value).replace(/%../g, (each) => each.toLowerCase()),
     escaped,
     goJson,

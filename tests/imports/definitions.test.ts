@@ -247,7 +247,7 @@ describe('a large definition', () => {
       fetch,
     })
     expect(JSON.stringify(api.tools()[0]!.describe().inputSchema).length).toBeLessThan(20_000)
-    expect(reports).toEqual([expect.stringMatching(/definition is larger than 20,000 characters/)])
+    expect(reports).toEqual([expect.stringMatching(/has a definition of more than 20,000 characters/)])
     const body = { a: { a: { a: { a: { a: { a: { a: 'text' } } } } } } }
     expect((await call('run', { body })).error?.code).toBe('E_INVALID_TOOL_ARGS')
     expect((await call('run', { body: { a: {} } })).status).toBe('ok')
@@ -556,8 +556,8 @@ describe('an option', () => {
 
   test.each([
     [{ auth: { other: () => '' } }, 'has no security scheme "other" for `auth`; it has "key"'],
-    [{ tools: { runn: {} } }, 'finds no operation "runn" of `tools`; there is "run"'],
-    [{ rename: { rn: 'x' } }, 'finds no operation "rn" of `rename`'],
+    [{ tools: { runn: {} } }, 'finds no operation for "runn" of `tools`; there is "run"'],
+    [{ rename: { rn: 'x' } }, 'finds no operation for "rn" of `rename`'],
     [{ rename: { run: 'not a name' } }, 'as a name in `rename`'],
     [{ fixed: { tenant: 1 } }, 'finds no parameter and no body for "tenant" of `fixed`'],
     [{ fixed: { '/body/tenant': 1 } }, 'for "/body/tenant" of `fixed`'],

@@ -186,7 +186,10 @@ describe('a multipart body', () => {
     await upload({ body: { image: handle, mask: null, first: { url: 'https://example.com' } } })
     await upload({ body: { image: [handle, handle], mask: handle, first: handle } })
     const image = ['image', { name: 'image.png', type: 'image/png', text: 'bytes' }]
-    const [mask, first] = ['mask', 'first'].map((name) => [name, { name: `${name}.png`, type: 'image/png', text: 'bytes' }])
+    const [mask, first] = ['mask', 'first'].map((name) => [
+      name,
+      { name: `${name}.png`, type: 'image/png', text: 'bytes' },
+    ])
     expect(partsOf(requests[0]!)).toEqual([image, ['first', '{"url":"https://example.com"}']])
     expect(partsOf(requests[1]!)).toEqual([image, image, mask, first])
     expect((await upload({ body: { image: [handle, handle, handle] } })).error?.code).toBe('E_INVALID_TOOL_ARGS')

@@ -290,7 +290,7 @@ describe('a body', () => {
       'application/json',
       '{"kind":"Pod"}',
     ],
-    [{ '*/*': { schema: { oneOf: [{ type: 'integer' }] } } }, 7, 'application/json', '7'],
+    [{ '*/*': { schema: { type: 'array' } } }, [7], 'application/json', '[7]'],
     [{ 'text/json': { schema: {} } }, [1], 'text/json', '[1]'],
     [
       { 'application/json-patch+json': { schema: {} }, ' application/merge-patch+json': { schema: {} } },

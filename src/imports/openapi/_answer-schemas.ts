@@ -21,7 +21,7 @@ export function answerComparison(
       const declared = jsonSchemaOfAnswer(declaredAnswer(document.root, node, status))
       schema = declared === undefined ? undefined : compiledFromDocument(declared, 'out', source)
     } catch (error) {
-      note(operation.key, `its schema of the answer ${status} cannot be used: ${faultWords(error)}`)
+      note(operation.key, `has a schema of the answer ${status} that cannot be used: ${faultWords(error)}`)
     }
     compiled.set(status, schema)
     return schema
@@ -40,7 +40,7 @@ export function answerComparison(
         note(operation.key, documentText(words))
       }
     } catch (error) {
-      note(operation.key, `its answer ${status} cannot be checked: ${faultWords(error)}`)
+      note(operation.key, `answered ${status} with a value that cannot be checked: ${faultWords(error)}`)
     }
   }
 }

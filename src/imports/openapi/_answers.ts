@@ -24,6 +24,16 @@ export interface AnswerPlan {
   readonly compare: ((status: number, value: unknown) => Promise<void>) | undefined
 }
 
+/** An answer, and what it is read with. */
+export interface ReceivedAnswer {
+  readonly response: Response
+  readonly plan: AnswerPlan
+  readonly mask: CredentialMask
+  readonly signal: AbortSignal
+  /** What is known of the effect, whatever comes: a redirect after a POST says that it was done. */
+  readonly effect: KnownEffect
+}
+
 const alwaysTold = ['link', 'location', 'retry-after', 'etag', 'content-range', 'x-next-page', 'x-total-count']
 const longestHeader = 1_000
 const longestHeaders = 4_096
@@ -32,110 +42,79 @@ const longestBeside = 8_192
 const textMediaType =
   /^(?:text\/|application\/(?:x-)?(?:ndjson|jsonl|xml|yaml|javascript|x-www-form-urlencoded)\b|[\w./-]+\+(?:xml|yaml)\b)/i
 
-/**
- * Returns the result of an answer.
- *
- * @param effect What is known of the effect, whatever comes: a redirect after a POST says that it was done.
- * @throws `ToolFailure` if the status is not one of success.
- */
-export async function resultOfAnswer(
-  response: Response,
-  plan: AnswerPlan,
-  mask: CredentialMask,
-  signal: AbortSignal,
-  effect: KnownEffect,
-): Promise<unknown> {
+/** Returns the result of an answer. @throws `ToolFailure` if the status is not one of success. */
+export async function resultOfAnswer(answer: ReceivedAnswer): Promise<unknown> {
+  const { response, plan, mask, effect } = answer
   const { status } = response
   if (status === 304) {
     dropBody(response)
-    return withHeaders('304 Not Modified', response, plan, mask)
+    return withHeaders('304 Not Modified', answer)
   }
-  if (!response.ok) throw await answerFailure(response, plan, mask, signal, effect)
-  const done: KnownEffect = isSafe(plan.operation.method) ? 'none' : 'completed'
+  if (!response.ok) throw await answerFailure(answer)
   const mediaType = contentTypeOf(response)
   if (status === 204 || status === 205 || plan.operation.method === 'HEAD' || response.body === null) {
     dropBody(response)
-    return withHeaders(emptyWords(response, mask), response, plan, mask)
+    return withHeaders(emptyWords(answer), answer)
   }
-  if (!isReadAsText(mediaType)) {
-    return bytes(mask.stream(wholePieces(response, plan, signal, done)), {
-      mediaType: documentText(mask.text(mediaType).slice(0, 200)),
-    })
-  }
-  const text = await answerText(response, plan, mask, signal, done)
-  if (text === '') return withHeaders(emptyWords(response, mask), response, plan, mask)
+  if (!isReadAsText(mediaType))
+    return bytes(mask.stream(wholePieces(answer)), { mediaType: documentText(mask.text(mediaType).slice(0, 200)) })
+  const text = await answerText(answer)
+  if (text === '') return withHeaders(emptyWords(answer), answer)
+  const { settings, note } = plan.source
   const value = isJsonType(mediaType) || mediaType === '' ? parsedJson(text, mask) : undefined
   if (value === undefined && isJsonType(mediaType))
-    plan.source.note(plan.found.operation.key, `answered ${status} with text that is not JSON`)
-  const why = plan.source.settings.failed?.({
-    status,
-    headers: response.headers,
-    body: value === undefined ? text : value.value,
-  })
+    note(plan.found.operation.key, `answered ${status} with text that is not JSON`)
+  const body = value === undefined ? text : value.value
+  const why = settings.failed?.({ status, headers: response.headers, body })
   if (why !== undefined) {
-    throw new ToolFailure(mask.text(String(why)), {
-      category: 'application',
-      ...effectDetail(refuses(plan, status) ? 'none' : effect),
-    })
+    const known = effectDetail(refuses(answer) ? 'none' : effect)
+    throw new ToolFailure(mask.text(String(why)), { category: 'application', ...known })
   }
-  if (value === undefined) return withHeaders(text, response, plan, mask)
+  if (value === undefined) return withHeaders(text, answer)
   await plan.compare?.(status, value.value)
-  return withHeaders(json(value.value), response, plan, mask, value)
+  return withHeaders(json(value.value), answer, value)
 }
 
-function refuses({ found, source }: AnswerPlan, status: number): boolean {
+function refuses({ response: { status }, plan: { found, source } }: ReceivedAnswer): boolean {
   return source.settings.refuses?.(status, found.operation) ?? refusesByStatus(status)
 }
 
-function emptyWords(response: Response, mask: CredentialMask): string {
-  return response.status === 204 ? '204 No Content' : `${statusWords(response, mask)} (no content)`
+function emptyWords(answer: ReceivedAnswer): string {
+  return answer.response.status === 204 ? '204 No Content' : `${statusWords(answer)} (no content)`
 }
 
 /** Returns the status in the words of the server, which may say anything. */
-function statusWords({ status, statusText }: Response, mask: CredentialMask): string {
-  return `${status} ${documentLine(mask.text(statusText), 100)}`.trim()
-}
-
-function largeWords(most: number): string {
-  return `The answer has more than ${most.toLocaleString('en')} bytes, and was not read to its end.`
+function statusWords({ response: { status, statusText }, mask }: ReceivedAnswer): string {
+  return `${status} ${documentLine(mask.text(textOfHeader(statusText)), 100)}`.trim()
 }
 
 /** Reads an answer of text without credentials. A stream of events ends with the limit, and is what came until then. */
-async function answerText(
-  response: Response,
-  { operation, source }: AnswerPlan,
-  mask: CredentialMask,
-  signal: AbortSignal,
-  done: KnownEffect,
-): Promise<string> {
-  const { limits } = source.settings
-  const { text, thrown } = await startOfAnswer(response, limits.response, signal)
+async function answerText(answer: ReceivedAnswer): Promise<string> {
+  const { response, plan, mask, signal } = answer
+  const { text, thrown } = await startOfAnswer(response, plan.source.settings.limits.response, signal)
   if (thrown === undefined) return mask.text(text)
   if (thrown === tooLong && /^text\/event-stream\b/i.test(contentTypeOf(response))) return mask.cutText(text)
-  throw partialFailure(thrown, limits.response, operation, done)
+  throw partialFailure(thrown, plan, 'response')
 }
 
 /** Reads an answer of bytes. What is thrown has our words: those of `fetch` may have the address. */
-async function* wholePieces(
-  response: Response,
-  { operation, source }: AnswerPlan,
-  signal: AbortSignal,
-  done: KnownEffect,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const { limits } = source.settings
+async function* wholePieces({ response, plan, signal }: ReceivedAnswer): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    yield* piecesOfBody(response, signal, limits.binary, () => tooLong)
+    yield* piecesOfBody(response, signal, plan.source.settings.limits.binary, tooLong)
   } catch (thrown) {
     if (signal.aborted) throw signal.reason
-    throw partialFailure(thrown, limits.binary, operation, done)
+    throw partialFailure(thrown, plan, 'binary')
   }
 }
 
-/** Makes the failure of an answer that was not read to its end. */
-function partialFailure(thrown: unknown, most: number, operation: FailedOperation, done: KnownEffect): ToolFailure {
-  if (thrown === tooLong) return new ToolFailure(largeWords(most), effectDetail(done))
+/** Makes the failure of an answer of success that was not read to its end. */
+function partialFailure(thrown: unknown, { operation, source }: AnswerPlan, limit: 'response' | 'binary'): ToolFailure {
+  const effect = isSafe(operation.method) ? 'none' : 'completed'
+  const most = source.settings.limits[limit].toLocaleString('en')
+  if (thrown === tooLong)
+    return new ToolFailure(`The answer has more than ${most} bytes, and was not read to its end.`, { effect })
   const { message, retryable } = connectionFailure(thrown, operation)
-  return new ToolFailure(message, { category: 'network', retryable, ...effectDetail(done) })
+  return new ToolFailure(message, { category: 'network', retryable, effect })
 }
 
 /** Stands for an answer that is longer than what is read of it. */
@@ -150,7 +129,7 @@ async function startOfAnswer(
   const decoder = decoderOf(contentTypeOf(response))
   let text = ''
   try {
-    for await (const piece of piecesOfBody(response, signal, most, () => tooLong)) {
+    for await (const piece of piecesOfBody(response, signal, most, tooLong)) {
       text += decoder.decode(piece, { stream: true })
     }
     return { text: text + decoder.decode() }
@@ -190,9 +169,7 @@ function parsedJson(text: string, mask: CredentialMask): { readonly value: unkno
 /** Returns a result with the headers of the answer that a model may need, such as the address of the next page. */
 function withHeaders(
   result: unknown,
-  { status, headers }: Response,
-  { found, source }: AnswerPlan,
-  mask: CredentialMask,
+  { response: { status, headers }, plan: { found, source }, mask }: ReceivedAnswer,
   parsed?: { readonly value: unknown },
 ): unknown {
   const names = new Set([...declaredHeaders(source.document.root, found.node, status), ...alwaysTold])
@@ -218,7 +195,7 @@ function withHeaders(
   return shown([start, headerBlock], value)
 }
 
-/** Returns the text of a header, which comes with one character for each byte, or in workerd as the text that it is. */
+/** Returns the text of a header or of a status, which comes with one character for each byte, or in workerd as the text that it is. */
 function textOfHeader(value: string): string {
   if (/^[\x20-\x7e\t]*$|[^\0-\xff]/.test(value)) return value
   try {
@@ -229,29 +206,19 @@ function textOfHeader(value: string): string {
 }
 
 /** Makes the failure of an answer whose status is not one of success. */
-async function answerFailure(
-  response: Response,
-  plan: AnswerPlan,
-  mask: CredentialMask,
-  signal: AbortSignal,
-  effect: KnownEffect,
-): Promise<ToolFailure> {
-  const { operation, source } = plan
-  const body = mask.text(await wordsOfFailure(response, source.settings.limits.error, signal, mask))
-  const words = statusWords(response, mask) + (body === '' ? '' : `: ${body}`)
-  const failure = statusFailure(response, words, operation, refuses(plan, response.status))
+async function answerFailure(answer: ReceivedAnswer): Promise<ToolFailure> {
+  const { response, plan, mask, effect } = answer
+  const body = mask.text(await wordsOfFailure(answer))
+  const words = statusWords(answer) + (body === '' ? '' : `: ${body}`)
+  const failure = statusFailure(response, words, plan.operation, refuses(answer))
   if (effect === undefined) return failure
   const { message, category = 'application', retryable, recommendations } = failure
   return new ToolFailure(message, { category, retryable, recommendations, effect })
 }
 
 /** Reads the beginning of the body of a failure. */
-async function wordsOfFailure(
-  response: Response,
-  longest: number,
-  signal: AbortSignal,
-  mask: CredentialMask,
-): Promise<string> {
+async function wordsOfFailure({ response, plan, mask, signal }: ReceivedAnswer): Promise<string> {
+  const longest = plan.source.settings.limits.error
   const mediaType = contentTypeOf(response)
   if (!isReadAsText(mediaType)) {
     dropBody(response)

@@ -1,4 +1,5 @@
 import { artifact, SpooledArtifact } from '../../index.ts'
+import type { Serialization } from './_parameters.ts'
 import { entriesOf, isNode, listMember, memberOf, resolved, textMember, type DocumentNode } from './_document.ts'
 
 /** How a body is written. */
@@ -18,18 +19,14 @@ export interface BodyPlan {
 }
 
 /** How a property of a form is written. */
-interface PropertyEncoding {
+interface PropertyEncoding extends Omit<Serialization, 'name'> {
   readonly contentType?: string | undefined
-  readonly style?: string | undefined
-  readonly explode?: boolean | undefined
-  readonly allowReserved?: boolean | undefined
 }
 
 const jsonMediaType = /^(?:application|text)\/(?:[\w.+-]+\+)?json\b|^[\w.-]+\/[\w.-]+\+json\b/i
 const binaryMediaType =
   /^(?:application\/(?:octet-stream|pdf|zip|gzip|x-(?!www|ndjson)|vnd\.)|image\/|audio\/|video\/|font\/|\*\/\*)/i
 const kinds: readonly (readonly [BodyKind, RegExp])[] = [
-  ['json', new RegExp(`^(?!application/json-patch)(?:${jsonMediaType.source})`, 'i')], // a merge is easier to write than a patch
   ['json', jsonMediaType],
   ['form', /^application\/x-www-form-urlencoded\b/i],
   ['multipart', /^multipart\/form-data\b/i],
@@ -46,13 +43,14 @@ export function bodyPlan(root: DocumentNode, content: unknown, wanted: string | 
   const types = isNode(content) ? Object.keys(content).filter((type) => /^[ -~]+$/.test(type)) : []
   const candidates = wanted === undefined ? types : types.filter((type) => type === wanted)
   for (const [kind, pattern] of kinds) {
-    const mediaType = candidates.find((type) => pattern.test(type.trim()))
+    const fitting = candidates.filter((type) => pattern.test(type.trim()))
+    // A merge is easier to write than a patch.
+    const mediaType = fitting.find((type) => !type.includes('json-patch')) ?? fitting[0]
     if (mediaType === undefined) continue
     const media = memberOf(content, mediaType)
     if (mediaType.trim() !== '*/*') return planOf(root, kind, mediaType.trim(), media)
-    return hasJsonSchema(root, media)
-      ? planOf(root, 'json', 'application/json', media)
-      : planOf(root, 'binary', 'application/octet-stream', media)
+    if (isOfMembers(root, memberOf(media, 'schema'))) return planOf(root, 'json', 'application/json', media)
+    return planOf(root, 'binary', 'application/octet-stream', media)
   }
   const [named] = candidates
   // The application says that the body is text, such as XML.
@@ -89,12 +87,10 @@ function planOf(root: DocumentNode, kind: BodyKind, mediaType: string, media: un
   }
 }
 
-/** Whether the schema of a body of any media type is of JSON, and not of bytes. */
-function hasJsonSchema(root: DocumentNode, media: unknown): boolean {
-  const schema = resolved(root, memberOf(media, 'schema'))
-  const type = memberOf(schema, 'type')
-  if (type !== undefined) return type !== 'string' && type !== 'file'
-  return ['properties', 'allOf', 'anyOf', 'oneOf'].some((key) => memberOf(schema, key) !== undefined)
+/** Whether a schema is of objects or lists: a body of any media type with it is JSON, and no bytes. */
+function isOfMembers(root: DocumentNode, schema: unknown): boolean {
+  const type = textMember(resolved(root, schema), 'type')
+  return type === 'object' || type === 'array' || schemaProperties(root, schema).length > 0
 }
 
 const artifactHandleSchema = { type: 'string', description: 'The handle of the artifact to send' }

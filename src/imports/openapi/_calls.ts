@@ -69,7 +69,7 @@ async function callOperation(callable: CalledOperation, input: DocumentNode, con
       }
       tellRevoked(callable, context)
     }
-    return resultOfAnswer(response, callable.answers, mask, context.signal, effect)
+    return resultOfAnswer({ response, plan: callable.answers, mask, signal: context.signal, effect })
   }
 }
 

@@ -1,5 +1,5 @@
 import { isJsonType } from './_bodies.ts'
-import { entriesOf, memberOf, resolved, type DocumentNode } from './_document.ts'
+import { entriesOf, memberOf, resolved, resolvedOrNone, type DocumentNode } from './_document.ts'
 import { isHeaderName } from './_operations.ts'
 
 /** Returns the answer that an operation declares for a status. */
@@ -36,12 +36,4 @@ export function acceptOf(root: DocumentNode, node: DocumentNode): string {
   const declared = [...new Set(types)].filter((type) => /^[\x20-\x7e]{3,100}$/.test(type))
   const ofJson = declared.filter(isJsonType)
   return ofJson.length > 0 ? ofJson.join(', ') : '*/*'
-}
-
-function resolvedOrNone(root: DocumentNode, node: unknown): unknown {
-  try {
-    return resolved(root, node)
-  } catch {
-    return undefined
-  }
 }

@@ -78,6 +78,15 @@ export function resolved(root: DocumentNode, node: unknown): unknown {
   )
 }
 
+/** Returns what a node stands for, or nothing if its `$ref` leads nowhere. */
+export function resolvedOrNone(root: DocumentNode, node: unknown): unknown {
+  try {
+    return resolved(root, node)
+  } catch {
+    return undefined
+  }
+}
+
 /** Returns what a reference within the document leads to. */
 export function referred(root: DocumentNode, reference: string): unknown {
   if (reference === '#') return root

@@ -48,12 +48,12 @@ export async function sendOnceOnly(
   return beforeAbort(send(url, init), signal)
 }
 
-/** Reads a body piece by piece. It ends at the abort, even if the stream ignores it. */
+/** Reads a body piece by piece. It ends at the abort, even if the stream ignores it, and throws `tooLong` after `most` bytes. */
 export async function* piecesOfBody(
   { body }: Response,
   signal: AbortSignal,
   most: number,
-  tooLarge: (bytes: number) => Error,
+  tooLong: Error,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   if (body === null) return
   const reader = body.getReader()
@@ -65,7 +65,7 @@ export async function* piecesOfBody(
       if (done) break
       if ((size += value.byteLength) > most) {
         yield value.subarray(0, most - (size - value.byteLength)) // a failure and a stream of events show their beginning
-        throw tooLarge(most)
+        throw tooLong
       }
       yield value
     }

@@ -13,6 +13,7 @@ import {
 } from './_document.ts'
 import type { ApiDocument, DocumentNode } from './_document.ts'
 import type { ApiOperation, OperationOptions } from './_options.ts'
+import type { Serialization } from './_parameters.ts'
 import { defineOwn } from './_schemas.ts'
 import { alternativesOf } from './_security.ts'
 
@@ -62,7 +63,7 @@ function operationOf(root: DocumentNode, key: string, path: string, method: stri
     tags: listMember(node, 'tags').filter((tag) => typeof tag === 'string'),
     ...(summary === undefined ? undefined : { summary: documentText(summary.slice(0, longestSummary)) }),
     deprecated: memberOf(node, 'deprecated') === true,
-    security: [...new Set(alternativesOf(root, node).flat())],
+    security: [...new Set(alternativesOf(root, node).flatMap(Object.keys))],
   })
 }
 
@@ -74,6 +75,12 @@ export function isSafe(method: string): boolean {
 /** Whether a text can be the name of a header. */
 export function isHeaderName(text: string): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(text)
+}
+
+/** Returns where a value of a request stands, such as `query api_key`. Names of headers are read in any case. */
+export function placeOf(place: string, name: string): string {
+  const isHeader = place === 'header' || place === 'bearer' || place === 'basic'
+  return isHeader ? `header ${name.toLowerCase()}` : `${place} ${name}`
 }
 
 /** Whether this version of OpenAPI joins what a label has by commas. Its tables said dots until 3.0.3 and 3.1.0. */
@@ -91,15 +98,11 @@ export function faultWords(error: unknown): string {
 }
 
 /** A parameter, and the arg that has its value. */
-interface PlannedParameter {
-  /** The arg. Missing if the value is fixed, or the key of idempotency. */
+interface PlannedParameter extends Serialization {
+  /** The arg. Missing if the value is fixed. */
   readonly arg: string | undefined
   readonly fixed?: unknown
-  readonly name: string
   readonly place: string
-  readonly style: string | undefined
-  readonly explode: boolean | undefined
-  readonly allowReserved: boolean
   readonly isJson: boolean
 }
 
@@ -164,7 +167,7 @@ export function requestPlan(
   const idempotencyHeader = idempotencyHeaderOf([...found.values()], method, settings)
   for (const parameter of found.values()) {
     const [name = '', place = ''] = [textMember(parameter, 'name'), textMember(parameter, 'in')]
-    if (settings.taken.has(`${place} ${place === 'header' ? name.toLowerCase() : name}`)) continue
+    if (settings.taken.has(placeOf(place, name))) continue
     if (place === 'header' && name.toLowerCase() === idempotencyHeader?.toLowerCase()) continue
     if (place === 'header' && headersOfTransport.test(name))
       throw new OperationFault(`its header ${quotedFromDocument(name)} belongs to the transport`)

@@ -120,20 +120,17 @@ export function httpUrl(value: unknown): URL | undefined {
   return isHttp && url.username === '' && url.password === '' && url.search === '' ? url : undefined
 }
 
+type FilledOption = 'hosts' | 'auth' | 'responses' | 'report'
+
 /** The options with their defaults. */
-export type ApiSettings = {
-  readonly [Name in 'only' | 'rename' | 'idempotency' | 'failed' | 'refuses' | 'tools']:
-    OpenApiOptions[Name] | undefined
-} & {
+export interface ApiSettings
+  extends
+    Omit<OpenApiOptions, 'baseUrl' | 'fixed' | 'headers' | FilledOption>,
+    Required<Pick<OpenApiOptions, FilledOption>> {
   readonly baseUrl: URL | undefined
-  readonly hosts: readonly string[]
-  readonly auth: Readonly<Record<string, CredentialSource | Mint>>
   readonly fixed: ReadonlyMap<string, unknown>
   readonly headers: readonly (readonly [name: string, value: string])[]
-  readonly fetch: typeof fetch | undefined
-  readonly responses: 'report' | 'strict' | 'off'
   readonly limits: Required<OpenApiLimits>
-  readonly report: (error: unknown) => void
 }
 
 const defaultLimits: Required<OpenApiLimits> = {
@@ -176,30 +173,23 @@ export function apiSettings(options: OpenApiOptions): ApiSettings {
   const limitNames = Object.keys(defaultLimits) as (keyof OpenApiLimits)[]
   const checks = limitNames.map((name) => [name, integerFrom(name === 'redirects' ? 0 : 1)])
   checkOptions('limits', limits, Object.fromEntries(checks) as OptionChecks<OpenApiLimits>)
-  const { baseUrl, hosts = [], only, rename, auth = {}, fixed = {}, headers = {}, responses = 'report' } = options
+  const { baseUrl, hosts = [], auth = {}, fixed = {}, headers = {}, responses = 'report' } = options
   if (Object.keys(auth).length > 0 && baseUrl === undefined) {
     throw optionsError(
       'openapiTools',
       'needs `baseUrl` with `auth`: a document does not choose where a credential goes',
     )
   }
+  const given = Object.entries(limits).filter(([, limit]) => limit !== undefined)
   return {
-    only,
-    rename,
-    idempotency: options.idempotency,
-    failed: options.failed,
-    refuses: options.refuses,
-    tools: options.tools,
-    baseUrl: baseUrl === undefined ? undefined : httpUrl(baseUrl),
+    ...options,
+    baseUrl: httpUrl(baseUrl),
     hosts: [...hosts],
     auth: { ...auth },
     fixed: new Map(Object.entries(fixed)),
     headers: Object.entries(headers),
-    fetch: options.fetch,
     responses,
-    limits: Object.fromEntries(
-      limitNames.map((name) => [name, limits[name] ?? defaultLimits[name]]),
-    ) as unknown as Required<OpenApiLimits>,
+    limits: { ...defaultLimits, ...Object.fromEntries(given) },
     report: reporterOf(options.report),
   }
 }

@@ -8,6 +8,7 @@ import {
   OperationFault,
   quotedFromDocument,
   resolved,
+  resolvedOrNone,
   textMember,
 } from './_document.ts'
 import type { ApiDocument, DocumentNode } from './_document.ts'
@@ -35,17 +36,13 @@ const certificateAdvice = ' (a certificate: give a `fetch` that has it)'
 
 /** Whether a security scheme is a certificate of the connection, which `fetch` brings. */
 function isCertificate(root: DocumentNode, scheme: unknown): boolean {
-  try {
-    return textMember(resolved(root, scheme), 'type') === 'mutualTLS'
-  } catch {
-    return false
-  }
+  return textMember(resolvedOrNone(root, scheme), 'type') === 'mutualTLS'
 }
 
-/** Returns the names of the schemes of each alternative of an operation. */
-export function alternativesOf(root: DocumentNode, operation: DocumentNode): readonly (readonly string[])[] {
+/** Returns the alternatives of an operation: each has the names of its schemes, with their scopes. */
+export function alternativesOf(root: DocumentNode, operation: DocumentNode): readonly DocumentNode[] {
   const own = memberOf(operation, 'security') ?? memberOf(root, 'security')
-  return Array.isArray(own) ? own.map((each) => (isNode(each) ? Object.keys(each) : [])) : []
+  return Array.isArray(own) ? own.filter(isNode) : []
 }
 
 /**
@@ -60,36 +57,32 @@ export function plannedSchemes(
   hasFetch: boolean,
   place: Pick<CredentialPurpose, 'host' | 'operation'>,
 ): readonly PlannedScheme[] {
-  const own = memberOf(operation, 'security') ?? memberOf(root, 'security')
-  const alternatives = Array.isArray(own) ? own.filter(isNode) : []
+  const alternatives = alternativesOf(root, operation)
   if (alternatives.length === 0) return []
   const schemes = memberOf(memberOf(root, 'components'), 'securitySchemes')
   const isOfTransport = (name: string): boolean => isCertificate(root, memberOf(schemes, name))
   const isLacking = (name: string): boolean => (isOfTransport(name) ? !hasFetch : !Object.hasOwn(auth, name))
   const chosen = alternatives.find((each) => !Object.keys(each).some(isLacking))
-  if (chosen === undefined) {
-    const complete = alternatives.filter((each) => Object.keys(each).every((name) => isNode(memberOf(schemes, name))))
-    if (complete.length === 0) {
-      const stranger = alternatives
-        .flatMap((each) => Object.keys(each))
-        .find((name) => !isNode(memberOf(schemes, name)))
-      throw new OperationFault(
-        `it needs the security scheme ${quotedFromDocument(stranger)}, which the document does not define`,
-      )
-    }
-    const lacking = complete.map((each) => Object.keys(each).filter(isLacking))
-    const words = lacking.map((names) =>
-      names.map((name) => quotedFromDocument(name) + (isOfTransport(name) ? certificateAdvice : '')).join(' and '),
-    )
-    const advice = lacking.flat().every(isOfTransport) ? '' : ': give it in `auth`'
-    throw new OperationFault(`it needs the credential ${[...new Set(words)].slice(0, 5).join(', or ')}${advice}`)
-  }
+  if (chosen === undefined) throw new OperationFault(lackWords(alternatives.map(Object.keys)))
   return Object.keys(chosen).flatMap((name) => {
     if (isOfTransport(name)) return []
     const scheme = resolved(root, memberOf(schemes, name))
     const scopes = listMember(chosen, name).filter((scope) => typeof scope === 'string')
     return { ...place, scheme: name, scopes, options: credentialOptions(auth[name]!), ...carrierOf(name, scheme) }
   })
+
+  function lackWords(names: readonly (readonly string[])[]): string {
+    const isUndefined = (name: string): boolean => !isNode(memberOf(schemes, name))
+    const lacking = names.filter((each) => !each.some(isUndefined)).map((each) => each.filter(isLacking))
+    if (lacking.length === 0) {
+      const stranger = quotedFromDocument(names.flat().find(isUndefined))
+      return `it needs the security scheme ${stranger}, which the document does not define`
+    }
+    const quoted = (name: string): string => quotedFromDocument(name) + (isOfTransport(name) ? certificateAdvice : '')
+    const words = new Set(lacking.map((each) => each.map(quoted).join(' and ')))
+    const advice = lacking.flat().every(isOfTransport) ? '' : ': give it in `auth`'
+    return `it needs the credential ${[...words].slice(0, 5).join(', or ')}${advice}`
+  }
 }
 
 function carrierOf(name: string, scheme: unknown): { readonly carrier: Carrier; readonly parameter: string } {

@@ -1,4 +1,4 @@
-import { Tool, type Schema, type ToolContext, type ToolTraits } from '../../index.ts'
+import { Tool, type ToolContext, type ToolTraits } from '../../index.ts'
 import { SchemaConversionError } from '../../errors.ts'
 import type { ErasedConfig } from '../../extension.ts'
 import type { CallableOperation } from './_calls.ts'
@@ -14,7 +14,7 @@ import {
 } from './_document.ts'
 import { isSafeForCredentials, originsOf, type AllowedHosts } from './_hosts.ts'
 import { operationSchema } from './_input-schema.ts'
-import { isSafe, requestPlan, type FoundOperation, type RequestPlan } from './_operations.ts'
+import { isSafe, placeOf, requestPlan, type FoundOperation, type RequestPlan } from './_operations.ts'
 import {
   httpUrl,
   operationOptionChecks,
@@ -50,21 +50,17 @@ export async function operationTool(name: string, found: FoundOperation, source:
   const schemes = plannedSchemes(document, node, settings.auth, settings.fetch !== undefined, purpose)
   if (schemes.length > 0 && !isSafeForCredentials(hosts.base))
     throw new OperationFault('credentials are sent only by https:, or to this machine: its `baseUrl` is neither')
-  const takenPlaces = new Set(
-    schemes.map(({ carrier, parameter }) => {
-      const place = carrier === 'bearer' || carrier === 'basic' ? 'header' : carrier
-      return `${place} ${place === 'header' ? parameter.toLowerCase() : parameter}`
-    }),
-  )
-  for (const place of apiKeyPlaces(document)) takenPlaces.add(place)
   const request = requestPlan(document, found, {
     fixed: settings.fixed,
     idempotency: settings.idempotency,
     options,
-    taken: takenPlaces,
+    taken: new Set([
+      ...schemes.map(({ carrier, parameter }) => placeOf(carrier, parameter)),
+      ...apiKeyPlaces(document),
+    ]),
     used: source.used,
   })
-  const inputSchema = await operationSchema(request, operation.key, source)
+  const { inputSchema, examples: fitting } = await operationSchema(request, operation.key, source)
   const traits: ToolTraits = { ...traitsOf(request, settings), ...own }
   const isRepeatable = isSafe(request.method) || traits.idempotent === true || traits.readonly === true
   const callable: CallableOperation = { found, source, request, schemes, hosts, accept, isRepeatable }
@@ -80,8 +76,8 @@ export async function operationTool(name: string, found: FoundOperation, source:
       ...rest.meta,
       openapi: { operation: operation.key, document: `${document.title ?? 'API'} ${document.apiVersion ?? ''}`.trim() },
     },
-    examples: examples ?? (await inputSchema.validExamples(request.examples)),
-    inputSchema: inputSchema as Schema,
+    examples: examples ?? fitting,
+    inputSchema,
     ...(outputSchema && { outputSchema }),
     hooks: withConsent(hooks, schemes, rest.requiresConfirmation),
     handler: async (input: unknown, context: ToolContext) => {
@@ -126,8 +122,8 @@ function checkedOptions(options: OperationOptions, key: string): OperationOption
 /** The headers and the like that hold keys of any scheme: a model is never asked for a key. */
 function apiKeyPlaces({ root }: ApiDocument): string[] {
   return entriesOf(memberOf(root, 'components'), 'securitySchemes').flatMap(([, scheme]) => {
-    const [type, place, name = ''] = ['type', 'in', 'name'].map((key) => textMember(scheme, key))
-    return type === 'apiKey' ? [`${place} ${place === 'header' ? name.toLowerCase() : name}`] : []
+    const [type, place = '', name = ''] = ['type', 'in', 'name'].map((key) => textMember(scheme, key))
+    return type === 'apiKey' ? [placeOf(place, name)] : []
   })
 }
 

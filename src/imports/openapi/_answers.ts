@@ -67,8 +67,8 @@ export async function resultOfAnswer(answer: ReceivedAnswer): Promise<unknown> {
   const body = value === undefined ? text : value.value
   const why = settings.failed?.({ status, headers: response.headers, body })
   if (why !== undefined) {
-    const known = effectDetail(refuses(answer) ? 'none' : effect)
-    throw new ToolFailure(mask.text(String(why)), { category: 'application', ...known })
+    const details = effectDetail(refuses(answer) ? 'none' : effect)
+    throw new ToolFailure(mask.text(String(why)), { category: 'application', ...details })
   }
   if (value === undefined) return withHeaders(text, answer)
   await plan.compare?.(status, value.value)

@@ -20,7 +20,7 @@ interface OperationSchema {
  */
 export async function operationSchema(request: RequestPlan, key: string, source: ApiSource): Promise<OperationSchema> {
   const { validate, jsonSchema } = (await usableFromDocument(request.inputSchema, 'in', source))['~standard']
-  const shown = await shownSchema(jsonSchema.input({ target }), key, source)
+  const cutForModels = await shownSchema(jsonSchema.input({ target }), key, source)
   const examples: DocumentNode[] = []
   for (const example of request.examples.slice(0, mostExamples))
     if ((await validate(example)).issues === undefined) examples.push(example)
@@ -44,7 +44,7 @@ export async function operationSchema(request: RequestPlan, key: string, source:
       jsonSchema: {
         input: (options: Parameters<typeof jsonSchema.input>[0]) => {
           const schema = standard().jsonSchema.input(options)
-          return shown?.(schema) ?? schema
+          return cutForModels?.(schema) ?? schema
         },
         output: (options: Parameters<typeof jsonSchema.output>[0]) => standard().jsonSchema.output(options),
       },

@@ -136,20 +136,26 @@ function escapedForms(value: string, inHeader: string): string[] {
     json.replace(/[<>&]/g, escapedUnit),
   ]
   const wellFormed = value.toWellFormed()
-  const whole = encoded(value)
-  const percent = [encodeURIComponent(wellFormed), encodeURI(wellFormed), whole, whole.replaceAll('%20', '+')]
+  const strict = encoded(value)
+  const percent = [encodeURIComponent(wellFormed), encodeURI(wellFormed), strict, strict.replaceAll('%20', '+')]
   const lower = percent.map((form) => form.replace(/%[0-9A-F]{2}/g, (each) => each.toLowerCase()))
   const pages = entities.map((names) => value.replace(/[&<>"'+=/`]/g, (character) => names[character] ?? character))
   return [inHeader, ...jsons, ...pages, html, html.replace(/\\u[0-9a-f]{4}/g, upperUnit), ...percent, ...lower]
 }
 
 /** How pages of HTML write these characters: of most languages, of Python, of Go, and of Mustache. */
-const named: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const namedEntities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
 const entities = [
-  named,
-  { ...named, "'": '&#x27;' },
-  { ...named, '"': '&#34;', '+': '&#43;' },
-  { ...named, '/': '&#x2F;', '=': '&#x3D;', '`': '&#x60;' },
+  namedEntities,
+  { ...namedEntities, "'": '&#x27;' },
+  { ...namedEntities, '"': '&#34;', '+': '&#43;' },
+  { ...namedEntities, '/': '&#x2F;', '=': '&#x3D;', '`': '&#x60;' },
 ]
 
 function escapedUnit(character: string): string {

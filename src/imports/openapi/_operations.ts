@@ -78,7 +78,7 @@ export function isHeaderName(text: string): boolean {
 }
 
 /** Returns where a value of a request stands, such as `query api_key`. Names of headers are read in any case. */
-export function placeOf(place: string, name: string): string {
+export function requestPlace(place: string, name: string): string {
   const isHeader = place === 'header' || place === 'bearer' || place === 'basic'
   return isHeader ? `header ${name.toLowerCase()}` : `${place} ${name}`
 }
@@ -167,7 +167,7 @@ export function requestPlan(
   const idempotencyHeader = idempotencyHeaderOf([...found.values()], method, settings)
   for (const parameter of found.values()) {
     const [name = '', place = ''] = [textMember(parameter, 'name'), textMember(parameter, 'in')]
-    if (settings.taken.has(placeOf(place, name))) continue
+    if (settings.taken.has(requestPlace(place, name))) continue
     if (place === 'header' && name.toLowerCase() === idempotencyHeader?.toLowerCase()) continue
     if (place === 'header' && headersOfTransport.test(name))
       throw new OperationFault(`its header ${quotedFromDocument(name)} belongs to the transport`)

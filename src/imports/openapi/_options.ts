@@ -180,7 +180,7 @@ export function apiSettings(options: OpenApiOptions): ApiSettings {
       'needs `baseUrl` with `auth`: a document does not choose where a credential goes',
     )
   }
-  const given = Object.entries(limits).filter(([, limit]) => limit !== undefined)
+  const ownLimits = Object.entries(limits).filter(([, limit]) => limit !== undefined)
   return {
     ...options,
     baseUrl: httpUrl(baseUrl),
@@ -189,7 +189,7 @@ export function apiSettings(options: OpenApiOptions): ApiSettings {
     fixed: new Map(Object.entries(fixed)),
     headers: Object.entries(headers),
     responses,
-    limits: { ...defaultLimits, ...Object.fromEntries(given) },
+    limits: { ...defaultLimits, ...Object.fromEntries(ownLimits) },
     report: reporterOf(options.report),
   }
 }

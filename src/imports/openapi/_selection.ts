@@ -12,10 +12,10 @@ export function selectedOperations(
   found: readonly FoundOperation[],
   { only, rename, tools }: ApiSettings,
 ): readonly FoundOperation[] {
-  const known = new Set(found.flatMap(({ operation: { id = '', key } }) => [id, key]))
+  const knownNames = new Set(found.flatMap(({ operation: { id = '', key } }) => [id, key]))
   for (const [option, record] of Object.entries({ rename, tools })) {
     const names = typeof record === 'object' ? Object.keys(record) : []
-    for (const name of names) if (!known.has(name)) throw strangerError(option, name, found)
+    for (const name of names) if (!knownNames.has(name)) throw strangerError(option, name, found)
   }
   if (only === undefined) return found
   if (typeof only === 'function') return found.filter(({ operation }) => only(operation))
@@ -55,9 +55,9 @@ function strangerError(option: string, name: string, found: readonly FoundOperat
   const names = found.flatMap(({ operation: { id, key, tags } }) =>
     isTag ? tags.map((tag) => `tag:${tag}`) : [id ?? key, key],
   )
-  const own = pairsOf(name)
+  const own = bigramsOf(name)
   const likeness = (other: string): number => {
-    const others = pairsOf(other)
+    const others = bigramsOf(other)
     return [...own].filter((pair) => others.has(pair)).length / Math.max(1, own.size + others.size)
   }
   const near = [...new Set(names)].map((each) => [likeness(each), each] as const).filter(([like]) => like > 0.1)
@@ -66,7 +66,7 @@ function strangerError(option: string, name: string, found: readonly FoundOperat
   return optionsError('openapiTools', `finds no operation for ${quotedFromDocument(name)} of \`${option}\`${advice}`)
 }
 
-/** Returns each two characters that stand beside each other in a text. */
-function pairsOf(text: string): Set<string> {
+/** Returns the pairs of characters that stand beside each other in a text. */
+function bigramsOf(text: string): Set<string> {
   return new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, at) => text.slice(at, at + 2).toLowerCase()))
 }

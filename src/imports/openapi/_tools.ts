@@ -14,7 +14,7 @@ import {
 } from './_document.ts'
 import { isSafeForCredentials, originsOf, type AllowedHosts } from './_hosts.ts'
 import { operationSchema } from './_input-schema.ts'
-import { isSafe, placeOf, requestPlan, type FoundOperation, type RequestPlan } from './_operations.ts'
+import { isSafe, requestPlace, requestPlan, type FoundOperation, type RequestPlan } from './_operations.ts'
 import {
   httpUrl,
   operationOptionChecks,
@@ -55,7 +55,7 @@ export async function operationTool(name: string, found: FoundOperation, source:
     idempotency: settings.idempotency,
     options,
     taken: new Set([
-      ...schemes.map(({ carrier, parameter }) => placeOf(carrier, parameter)),
+      ...schemes.map(({ carrier, parameter }) => requestPlace(carrier, parameter)),
       ...apiKeyPlaces(document),
     ]),
     used: source.used,
@@ -123,7 +123,7 @@ function checkedOptions(options: OperationOptions, key: string): OperationOption
 function apiKeyPlaces({ root }: ApiDocument): string[] {
   return entriesOf(memberOf(root, 'components'), 'securitySchemes').flatMap(([, scheme]) => {
     const [type, place = '', name = ''] = ['type', 'in', 'name'].map((key) => textMember(scheme, key))
-    return type === 'apiKey' ? [placeOf(place, name)] : []
+    return type === 'apiKey' ? [requestPlace(place, name)] : []
   })
 }
 

@@ -114,7 +114,8 @@ export interface ExecutorCalls extends RecordedCalls {
    *
    * @param token The `token` of the `waiting` result, or the call as `waiting` lists it; of use once.
    * @throws `E_APPROVAL_INVALID` if the token is unknown or used, or the tool to allow has changed or is not here; `E_APPROVAL_EXPIRED`;
-   * `E_LEASED` if another client holds the call; `E_INVALID_TOOL_ARGS` or `E_UNCANONICAL_ARGS` if the edited args do not fit: then it still waits.
+   * `E_LEASED` if another client holds the call; `E_INVALID_TOOL_ARGS` or `E_UNCANONICAL_ARGS` if the edited args do not fit: then it still waits,
+   * as after `E_INVALID_CONFIGURATION` for a decision that is neither.
    */
   decide(token: string | WaitingCall, decision: 'allow' | 'deny', options?: DecideOptions): Promise<ToolResult>
   /**

@@ -292,7 +292,7 @@ function takeUp(parcel: Parcel, resumed: Resumption, kernel: Kernel): void {
  * ```
  */
 export function createExecutor(options: ExecutorOptions = {}): ToolExecutor {
-  if (typeof options !== 'object' || options === null) {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new InvalidConfigurationError('createExecutor takes an object of options, such as { tools: [myTool] }.')
   }
   keepShapes()

@@ -2,7 +2,13 @@ import type { DecideOptions, RespondOptions } from '../kernel/calls-types.ts'
 import type { Approval, WaitReason } from '../kernel/call/approval.ts'
 import type { Resumption } from '../kernel/call/parcel.ts'
 import type { ResumableCall, WaitingCall } from '../kernel/call/wait.ts'
-import { ApprovalExpiredError, ApprovalInvalidError, LeasedError, ValidatorFailedError } from '../kernel/errors.ts'
+import {
+  ApprovalExpiredError,
+  ApprovalInvalidError,
+  InvalidConfigurationError,
+  LeasedError,
+  ValidatorFailedError,
+} from '../kernel/errors.ts'
 import { callIdOf } from '../kernel/json/canonical.ts'
 import { canonicalArgs } from '../kernel/stages/identify.ts'
 import { returnedFailure } from '../kernel/outcome/failure.ts'
@@ -31,11 +37,14 @@ export class KeptAnswers implements Answers {
   /** Redeems the token of a call that waits for approval. */
   async decide(token: string | WaitingCall, decision: 'allow' | 'deny', options: DecideOptions): Promise<Resumption> {
     const { note, always, decidedBy = 'user', editedArgs } = options
+    if (decision !== 'allow' && decision !== 'deny') {
+      throw new InvalidConfigurationError("A decision is 'allow' or 'deny'. The call still waits.")
+    }
     const isEdited = editedArgs !== undefined && decision === 'allow'
     // Edited args that do not fit leave the call waiting for correct ones.
     const check = (tool: ToolDefinition): unknown => isEdited && this.#validateArgs(tool, editedArgs)
     const found = await this.#take(token, 'approval', options, decision === 'allow' ? check : undefined)
-    const approval: Approval = { decision: decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always }
+    const approval: Approval = { decision, decidedBy, note, always }
     if (!isEdited) return resumptionOf({ ...found, approval }, this.#kernel)
     const { name, args: formerArgs } = found.call
     const editedFrom = callIdOf(name, typeof formerArgs === 'string' ? formerArgs : '') // before they are replaced
@@ -63,7 +72,7 @@ export class KeptAnswers implements Answers {
       const found = await this.#keeper.find(token)
       if (found?.reason !== reason || (session !== undefined && session !== found.session)) {
         throw new ApprovalInvalidError(
-          'This token is unknown, used already, or of another session. Ask for approval anew.',
+          'This token is unknown, used already, or of another session. Pass the `token` of a waiting result or a call of `calls.waiting()`, or ask anew.',
         )
       }
       const { digest, expiresAt, fingerprint: formerFingerprint, lease, call } = found

@@ -53,8 +53,9 @@ export async function recall(
   if (isOurs && work !== undefined && kernel.elsewhere !== undefined) return inQueue(waiting(record, work, call), '')
   const another = isSameCaller ? 'a different tool or different args' : 'another caller'
   const state = isOurs ? 'is still running' : `was made with ${another}`
-  const visibleState = record.session === session ? state : undefined
-  throw duplicate(received, isSettled(record.state) ? 'none' : 'unknown', visibleState)
+  const effect = isSettled(record.state) ? 'none' : 'unknown'
+  if (record.session !== session) throw duplicate(received, effect)
+  throw duplicate(received, effect, state, isOurs ? undefined : 'Give each call an id of its own.')
 }
 
 /** Returns the call of the tool that a bridge named, if a bridge was called. */

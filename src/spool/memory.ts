@@ -69,10 +69,10 @@ export function memoryStore(limits: { readonly maximumBytes?: number } = {}): Me
   }
 }
 
-/** Makes the error for a handle that never existed, was dropped, or belongs to another session: they look the same. */
+/** The error for a handle that never existed, was dropped, or belongs to another session: they look alike. */
 export function missingArtifact(handle: string): ArtifactError {
   return new ArtifactError(
-    `There is no artifact ${JSON.stringify(handle.slice(0, 80))} in this session. It may have been dropped to make room; call the tool again.`,
+    `There is no artifact ${JSON.stringify(handle.slice(0, 80))} in this session. It may have been dropped to make room; call the tool that returned it again.`,
   )
 }
 

@@ -16,7 +16,7 @@ export function isHandle(value: unknown): value is string {
 /** The error for a handle that never existed, was deleted, or belongs to another session: one text, so it reveals nothing. */
 export function noArtifact(handle: unknown): ArtifactError {
   const words = JSON.stringify(String(handle).slice(0, 80))
-  return new ArtifactError(`There is no artifact ${words} in this session. Call the tool again.`)
+  return new ArtifactError(`There is no artifact ${words} in this session. Call the tool that returned it again.`)
 }
 
 /** The error for a source that is larger than the limit of a store. */

@@ -189,7 +189,7 @@ describe('a returned failure', () => {
     const failing = work('t', () => ({ ok: false, error: 'no file', recommendations: ['list the folder'] }))
     const result = await createExecutor({ tools: [failing] }).execute({ name: 't' })
     expect(outcome(result)).toBe('error unknown E_TOOL_DOWNSTREAM_ERROR')
-    expect(text(result)).toBe('no file Recommendations: list the folder')
+    expect(text(result)).toBe('no file. Recommendations: list the folder')
     expect(result.error?.recommendations).toEqual(['list the folder'])
   })
 })

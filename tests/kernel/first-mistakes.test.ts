@@ -1,4 +1,4 @@
-import { createExecutor, tool, type ToolCall } from 'toolwright'
+import { createExecutor, tool, ToolFailure, type ToolCall } from 'toolwright'
 import { InvalidInitialToolValueError } from 'toolwright/errors'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test } from 'vitest'
@@ -45,6 +45,33 @@ test.each([undefined, null])('what a handler throws is told in the same form: %s
   expect(content).toEqual([{ type: 'text', text: `Error: ${thrown}` }])
 })
 
+test.each([[[now]], [null], [now]])('an executor of something else than options says what it takes: %#', (options) => {
+  expect(() => createExecutor(options as never)).toThrow(
+    'createExecutor takes an object of options, such as { tools: [myTool] }.',
+  )
+})
+
+test.each([
+  ['There is none', 'There is none. Recommendations: Ask again. Or not.'],
+  ['There is none!', 'There is none! Recommendations: Ask again. Or not.'],
+  ['One\nTwo', 'One\nTwo\nRecommendations: Ask again. Or not.'],
+])('what a model could do next stands apart from what was wrong: %j', async (message, text) => {
+  const fails = tool('fails', () => {
+    throw new ToolFailure(message, { recommendations: ['Ask again.', 'Or not.'] })
+  })
+  const { content } = await createExecutor({ tools: [fails] }).execute({ name: 'fails' })
+  expect(content).toEqual([{ type: 'text', text }])
+})
+
+test('raw JSON Schema may say nothing, or anything of an object', () => {
+  const schemas = [{}, { additionalProperties: true }, { $ref: '#' }, { anyOf: [] }, { minProperties: 1 }, { 'x-a': 1 }]
+  for (const inputSchema of schemas) {
+    expect(
+      tool({ name: 'any', description: 'Takes it', inputSchema: inputSchema as never, handler: () => 1 }).name,
+    ).toBe('any')
+  }
+})
+
 describe('an id that is taken', () => {
   const refusalOf = async (first: object, second: object, call: object = {}): Promise<string | undefined> => {
     const add = tool('add', ({ a }: { a: number }) => a)
@@ -60,10 +87,10 @@ describe('an id that is taken', () => {
   test('says what differs to a call of the same session, and not to another', async () => {
     expect(await refusalOf({}, {})).toBeUndefined()
     expect(await refusalOf({}, {}, { args: { a: 2 } })).toContain(
-      'it was made with a different tool or different args.',
+      'it was made with a different tool or different args. Give each call an id of its own.',
     )
-    expect(await refusalOf({}, { caller: { app: 'x' } })).toContain('it was made with another caller.')
-    expect(await refusalOf({}, { session: 'two' })).toContain('with different arguments, session or caller.')
+    expect(await refusalOf({}, { caller: { app: 'x' } })).toContain('it was made with another caller. Give each call')
+    expect(await refusalOf({}, { session: 'two' })).toContain('arguments, session or caller. Retry later;')
   })
 
   test('says that the call still runs', async () => {

@@ -67,12 +67,16 @@ describe('a token', () => {
   })
 
   test.each(['yes', 'ALLOW', '', null, undefined, true, {}])(
-    'is spent by a decision that is none, and nothing runs: %j',
+    'is not spent by a decision that is none, and nothing runs: %j',
     async (decision) => {
       const { executor, inputs, token } = await waiting()
-      const settled = await executor.calls.decide(token, decision as never).catch(() => undefined)
-      if (settled !== undefined) expect(settled.status).toBe('denied')
+      const refused = executor.calls.decide(token, decision as never)
+      await expect(refused).rejects.toMatchObject({
+        code: 'E_INVALID_CONFIGURATION',
+        message: "A decision is 'allow' or 'deny'. The call still waits.",
+      })
       expect(inputs).toEqual([])
+      expect((await executor.calls.decide(token, 'deny')).status).toBe('denied')
     },
   )
 

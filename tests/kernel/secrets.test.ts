@@ -371,7 +371,7 @@ describe('a tool with secrets', () => {
   test('lets the model read a failure, but for the secret', async () => {
     const executor = createExecutor({ tools: [work('t', failing, { secrets })] })
     const result = await executor.execute({ name: 't', args })
-    expect(text(result)).toContain('wrong: [secret] Recommendations: Try another than [secret] or than [secret].')
+    expect(text(result)).toContain('wrong: [secret]. Recommendations: Try another than [secret] or than [secret].')
     expect(result.error?.cause).toBeInstanceOf(ToolFailure)
   })
 

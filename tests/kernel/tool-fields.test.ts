@@ -1,6 +1,7 @@
 import { clientTool, Tool, tool, ToolExecutionType, ToolIntent, ToolRegistry } from 'toolwright'
 import { InvalidInitialToolValueError, isToolError } from 'toolwright/errors'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 
 const right = { name: 'read', description: 'Reads', handler: () => 1 }
 
@@ -20,14 +21,14 @@ describe('a tool whose config is wrong is refused, and the field is named', () =
     ['description', ['', '  \n', 5, null]],
     ['title', [5, null]],
     ['type', ['', 5]],
-    ['inputSchema', ['string', 5, null, [], () => {}]],
-    ['outputSchema', ['string', 5, null, []]],
+    ['inputSchema', ['string', 5, null, [], () => {}, { x: z.string() }, { x: { type: 'string' } }, { x: 'string' }]],
+    ['outputSchema', ['string', 5, null, [], { type: z.string() }]],
     ['jsonSchema', [true, [], 'x']],
     ['handler', ['x', {}, null]],
     ['artifact', ['text', {}]],
     ['intent', ['show', 5]],
     ['audience', ['admin', 5]],
-    ['traits', [true, [], { readonly: 'yes' }]],
+    ['traits', [true, [], { readonly: 'yes' }, { readOnlyHint: true }, { toString: true }]],
     ['timeout', [-1, Number.NaN, '5', null]],
     ['requiresConfirmation', ['yes', 1, null]],
     ['confirmationMessage', [5, {}]],

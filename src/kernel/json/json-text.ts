@@ -189,7 +189,7 @@ function isLossy(value: object, isPlain: boolean): boolean {
 function lost(value: unknown, path: readonly PropertyKey[]): InvalidToolResultError {
   const what =
     typeof value === 'object' && value !== null ? `a ${constructorName(value)}` : `${typeof value} ${String(value)}`
-  return unkept(`JSON cannot hold ${what.slice(0, 80)}`, path, 'Return a plain value instead.')
+  return unkept(`JSON cannot hold ${what.slice(0, 80)}`, path, 'Return a plain value, bytes or a stream instead.')
 }
 
 function unkept(message: string, path: readonly PropertyKey[], next: string): InvalidToolResultError {

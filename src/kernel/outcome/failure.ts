@@ -136,7 +136,7 @@ export function modelText(error: ToolError, isExposed: boolean): string {
   const cause = error.code === 'E_TOOL_DOWNSTREAM_ERROR' ? error.cause : undefined
   const { name, message } = cause === undefined ? error : errorWords(cause)
   const isForeign = cause !== undefined && !isToolError(cause) && !(cause instanceof ToolFailure)
-  const joint = message.includes('\n') ? '\n' : ' '
+  const joint = message.includes('\n') ? '\n' : /[.!?]$/.test(message) ? ' ' : '. '
   const advice = error.recommendations?.length ? `${joint}Recommendations: ${error.recommendations.join(' ')}` : ''
   const text = `${isForeign ? `${name}: ` : ''}${message}${advice}`.replaceAll('\r\n', '\n')
   return shortened(escapeDeceptive(text.slice(0, longestFailure + 1), '\n\t'), longestFailure)
@@ -156,10 +156,11 @@ export function duplicate(
   received: Received,
   effect: Received['effect'] = 'unknown',
   state = 'is still running, or was made with different arguments, session or caller',
+  advice = 'Retry later; a new id may run the tool twice.',
 ): DuplicateInvocationError {
   received.effect = effect
   const which = `Invocation ${JSON.stringify(received.invocationId)} already exists: it ${state}.`
-  return new DuplicateInvocationError(`${which} Retry later; a new id may run the tool twice.`)
+  return new DuplicateInvocationError(`${which} ${advice}`)
 }
 
 export function duplicateOf(received: Received, { session }: Received): DuplicateInvocationError {

@@ -4,6 +4,7 @@ import { isJsonSchema, isObject, isStandardSchema } from '../schema/json-schema.
 import type { Issue } from '../schema/standard.ts'
 import type { ToolHooks } from '../ports.ts'
 import { ToolIntent, type ErasedConfig } from './options.ts'
+import type { ToolTraits } from './traits.ts'
 
 type Check = readonly [expected: string, holds: (value: unknown) => boolean]
 
@@ -18,9 +19,20 @@ const object: Check = ['an object', isObject]
 const listCheck: Check = ['an array', Array.isArray]
 const handler: Check = ['a function', isFunction]
 const textOrFunction: Check = ['a string or a function', (value) => isText(value) || isFunction(value)]
-const schema: Check = [
-  'a Standard Schema or a raw JSON Schema',
-  (value) => isStandardSchema(value) || isJsonSchema(value),
+/** Keywords by which JSON Schema tells what an object has. One without any takes all args, and checks none. */
+const objectKeyword =
+  /^(?:\$|x-|(?:type|title|description|required|enum|const|not|if|definitions|examples?)$|[a-z]+Of$|(?:p|[a-zN]+P)ropert|depend)/
+/** Whether it is raw JSON Schema, and no object of fields that have schemas. */
+const isRawSchema = (value: unknown): boolean =>
+  isJsonSchema(value) && !Object.values(value).some((one) => isStandardSchema(one))
+const isRawInput = (value: unknown): boolean => {
+  if (!isRawSchema(value)) return false
+  const names = Object.keys(value as object)
+  return names.length === 0 || names.some((name) => objectKeyword.test(name))
+}
+const schemaCheck = (isRaw: (value: unknown) => boolean): Check => [
+  'a Standard Schema, such as z.object({ … }) of the fields, or a raw JSON Schema, whose fields stand in `properties`',
+  (value) => isStandardSchema(value) || isRaw(value),
 ]
 const amountCheck = (unit: string): Check => [
   `a number of ${unit}, 0 or more`,
@@ -37,6 +49,14 @@ const arrayOf = (items: string, holds: (item: unknown) => boolean, least = 0): C
   (value) => Array.isArray(value) && value.length >= least && value.every(holds),
 ]
 
+const traitNames: Record<keyof ToolTraits, true> = {
+  readonly: true,
+  destructive: true,
+  idempotent: true,
+  openWorld: true,
+  concurrent: true,
+  coalesce: true,
+}
 const hookNames: Record<keyof ToolHooks, true> = { preToolUse: true, postToolUse: true }
 
 const fields: Record<keyof ErasedConfig, Check> = {
@@ -44,8 +64,8 @@ const fields: Record<keyof ErasedConfig, Check> = {
   title: textCheck,
   description: ['text that tells the model what the tool does', (value) => isText(value) && value.trim() !== ''],
   type: ['a word', (value) => isText(value) && value !== ''],
-  inputSchema: schema,
-  outputSchema: schema,
+  inputSchema: schemaCheck(isRawInput),
+  outputSchema: schemaCheck(isRawSchema),
   jsonSchema: object,
   handler,
   artifact: [
@@ -54,7 +74,11 @@ const fields: Record<keyof ErasedConfig, Check> = {
   ],
   intent: oneOfWords(...Object.values(ToolIntent)),
   audience: oneOfWords('model', 'user', 'all'),
-  traits: ['an object of true and false', (value) => isObject(value) && Object.values(value).every(isFlag)],
+  traits: [
+    `an object of true and false, with the names ${Object.keys(traitNames).join(', ')}`,
+    (value) =>
+      isObject(value) && Object.entries(value).every(([name, one]) => Object.hasOwn(traitNames, name) && isFlag(one)),
+  ],
   timeout: amountCheck('milliseconds'),
   requiresConfirmation: ['true, false or a function', (value) => isFlag(value) || isFunction(value)],
   confirmationMessage: textOrFunction,

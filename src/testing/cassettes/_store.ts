@@ -38,7 +38,9 @@ export function nameArtifacts(store: ArtifactStore, { seed, label, redact }: Han
       if (bySession === undefined) return store.open(handle, access) // it may have been there before
       const stored = bySession.get(access.session)
       if (stored !== undefined) return store.open(stored, access)
-      throw new ArtifactError(`There is no artifact ${JSON.stringify(handle)} in this session. Call the tool again.`)
+      throw new ArtifactError(
+        `There is no artifact ${JSON.stringify(handle)} in this session. Call the tool that returned it again.`,
+      )
     },
     async delete(handle) {
       const bySession = handles.get(handle)

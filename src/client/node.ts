@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { extname, join, relative, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { ReadableStream } from 'node:stream/web'
+import { InvalidConfigurationError } from '../errors.ts'
 import { checkOptions, functionOption, integerFrom, reporterOf, stringOption } from '../extension.ts'
 
 /** Answers requests as web standards have them. `address` is that of the client, if it is known. */
@@ -128,7 +129,8 @@ function requestPath({ url }: Request): string {
 
 /**
  * Makes a listener for `node:http` of a fetch handler. Express takes it as `app.use(nodeListener(fetch))`: it then gets the
- * whole path, also below a mount.
+ * whole path, also below a mount. Mount it before `express.json()` and other parsers, since they leave no body to read: such a
+ * request is answered with 500, and reported.
  *
  * @param options `report`: receives the errors of the handler. Default: `console.error`.
  */
@@ -147,6 +149,12 @@ export function nodeListener(
 }
 
 async function serveRequest(incoming: IncomingMessage, outgoing: ServerResponse, fetch: FetchHandler): Promise<void> {
+  // The handler reads the text itself, so what a parser has made of it is no substitute.
+  if (incoming.readableDidRead && incoming.method !== 'GET' && incoming.method !== 'HEAD') {
+    throw new InvalidConfigurationError(
+      'The body of this request was read before `nodeListener` had it. Mount it before `express.json()` and the like.',
+    )
+  }
   const leaving = new AbortController()
   outgoing.once('close', () => {
     if (!outgoing.writableFinished) leaving.abort(new Error('The client has left.'))

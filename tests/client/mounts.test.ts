@@ -52,6 +52,24 @@ const mounts: Readonly<Record<string, (fetch: HttpClients['fetch']) => Promise<s
   },
 }
 
+test('a body that a parser has read before is told to the application, and is no fault of the page', async () => {
+  const reports: unknown[] = []
+  const { fetch } = httpClients({ executor: createExecutor(), authorize: () => ({ session: 'ada' }) })
+  const serve = nodeListener(fetch, { report: (error) => reports.push(error) })
+  const server = createServer((incoming, outgoing) => {
+    incoming.resume().once('end', () => serve(incoming, outgoing)) // as `express.json()` does
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/calls`
+  const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+  expect((await globalThis.fetch(`${url}/x/decision`, json)).status).toBe(500)
+  expect((await globalThis.fetch(url)).status).toBe(200)
+  expect(reports.map(String)).toEqual([
+    'InvalidConfigurationError: The body of this request was read before `nodeListener` had it. Mount it before `express.json()` and the like.',
+  ])
+})
+
 describe.each(Object.keys(mounts))('the HTTP API in %s', (name) => {
   const isOurs = name === 'listen' || name.startsWith('a server')
   test.skipIf(!isOurs && missing !== undefined)(

@@ -379,6 +379,13 @@ describe('a document', () => {
     ['nothing', '', /not an object/],
     ['a list', '[]', /not an object/],
     ['half of JSON', '{"openapi": "3.1.0",', /not JSON/],
+    ...['./api.json', '/srv/api.yaml', 'api.yml', 'https://api.example.com/v1/spec', 'file:///srv/api'].map(
+      (address): [string, string, RegExp] => [
+        `the address ${address}`,
+        address,
+        /it is an address\. Read what is there/,
+      ],
+    ),
     ['no YAML', 'openapi: 3.1.0\n  - x: [', /neither JSON nor YAML \([A-Z_]+ at line \d, column \d+\)/],
     [
       'a bomb of YAML',

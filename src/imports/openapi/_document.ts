@@ -146,6 +146,11 @@ async function parsedText(source: string, longest: number): Promise<unknown> {
     throw unusableDocument(`it has ${sizes} are read (\`limits.document\`)`)
   }
   const text = source.replace(/^\uFEFF/, '')
+  if (isAddress(text)) {
+    throw unusableDocument(
+      'it is an address. Read what is there, and pass that: `JSON.parse(await readFile(path, "utf8"))`, or `await (await fetch(url)).json()`',
+    )
+  }
   if (/^\s*[[{]/.test(text)) {
     try {
       return JSON.parse(text) as unknown
@@ -161,6 +166,12 @@ async function parsedText(source: string, longest: number): Promise<unknown> {
   } catch (cause) {
     throw unusableDocument(`it is neither JSON nor YAML${yamlPlace(cause)}`, cause)
   }
+}
+
+/** Whether a text is the path or the URL of a document, which has neither spaces nor lines. */
+function isAddress(text: string): boolean {
+  if (text.length > 2_048 || /[\s{}]/.test(text.trim())) return false
+  return /^\s*(?:https?|file):\/\/|^\s*\.{0,2}\/|\.(?:json|ya?ml)\s*$/i.test(text)
 }
 
 /** What is read of an error of the package yaml. */

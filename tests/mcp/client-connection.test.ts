@@ -60,6 +60,15 @@ describe('a program', () => {
     expect(existsSync(join(folder, 'hacked'))).toBe(false)
   })
 
+  test.each([
+    ['node server.js', /\(`command` is the name of a program alone: its arguments go into `args`\)\.$/],
+    ['no-such-program', /\(there is no such program, or no such `cwd`\)\.$/],
+  ])('that is not there is told with what to do: %s', async (command, words) => {
+    for (const protocol of ['auto', '2025-11-25', '2026-07-28'] as const) {
+      await expect(mcpTools({ command, protocol })).rejects.toThrow(words)
+    }
+  })
+
   test('that does not start says why, in words that no terminal obeys', async () => {
     const { options } = scriptedServer([], { env: { STILLBORN: 'yes' } })
     await expect(mcpTools(options)).rejects.toThrow(

@@ -152,11 +152,27 @@ export function unreachable(error: unknown, server: string, wrote: string): Tool
 function causeWords(error: unknown): string {
   let last = error
   for (let depth = 0; depth < 8 && last instanceof Error && last.cause instanceof Error; depth++) last = last.cause
+  const missing = programAdvice(last)
+  if (missing !== undefined) return ` (${missing})`
   if (last === error || !(last instanceof Error)) return ''
   const { code } = last as { readonly code?: unknown }
   const advice = refusedPortAdvice(last)
   if (advice !== undefined) return ` (${advice})`
   return ` (${errorLine(last.message === '' && typeof code === 'string' ? code : last)})` // several addresses have no message
+}
+
+/** Says what to do about a program that is not there. A name with a space is mostly a whole command line. */
+function programAdvice(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { code, syscall, path } = error as {
+    readonly code?: unknown
+    readonly syscall?: unknown
+    readonly path?: unknown
+  }
+  if (code !== 'ENOENT' || typeof path !== 'string' || !String(syscall).startsWith('spawn')) return undefined
+  return /\s/.test(path)
+    ? '`command` is the name of a program alone: its arguments go into `args`'
+    : 'there is no such program, or no such `cwd`'
 }
 
 function downstreamError(cause: unknown, message: string): ToolDownstreamError {

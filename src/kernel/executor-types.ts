@@ -129,7 +129,10 @@ export interface ToolExecutor extends AsyncDisposable {
    * @throws `E_INVALID_CONFIGURATION` if `calls` is not an array.
    */
   executeToolCalls(calls: readonly ToolCall[], options?: TurnOptions): Promise<ToolResult[]>
-  /** Runs one call, yields its events as they happen (but see `omitted`), and returns its result. Leaving early cancels the call. */
+  /**
+   * Runs one call, yields its events as they happen (but see `omitted`), and returns its result: read it with `next()`, since
+   * `for await` drops it. Leaving early cancels the call.
+   */
   stream(call: ToolCall, options?: CallOptions): AsyncGenerator<ToolEvent, ToolResult, undefined>
   /**
    * Subscribes to the events of one name, with `'*'` to those of all calls, or with `'tools:changed'` to changes of the tool

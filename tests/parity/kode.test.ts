@@ -284,7 +284,7 @@ it('KODE-13 a returned { ok: false, error } is a failure without a throw', async
   }))
   const result = await run(missing, 'missing')
   expect(result).toMatchObject({ status: 'error', isError: true, error: { code: 'E_TOOL_DOWNSTREAM_ERROR' } })
-  expect(wordsOf(result)).toBe('Failed to read file: ENOENT Recommendations: Check the path')
+  expect(wordsOf(result)).toBe('Failed to read file: ENOENT. Recommendations: Check the path')
 })
 
 it('KODE-15 the tool_use blocks of a message run side by side, and their results are one user message', async () => {

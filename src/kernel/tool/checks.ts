@@ -19,10 +19,10 @@ const object: Check = ['an object', isObject]
 const listCheck: Check = ['an array', Array.isArray]
 const handler: Check = ['a function', isFunction]
 const textOrFunction: Check = ['a string or a function', (value) => isText(value) || isFunction(value)]
-/** Keywords by which JSON Schema tells what an object has. One without any takes all args, and checks none. */
+/** Keywords that tell of an object. A schema without any takes all args. */
 const objectKeyword =
   /^(?:\$|x-|(?:type|title|description|required|enum|const|not|if|definitions|examples?)$|[a-z]+Of$|(?:p|[a-zN]+P)ropert|depend)/
-/** Whether it is raw JSON Schema, and no object of fields that have schemas. */
+/** Whether it is raw JSON Schema, and not fields with schemas. */
 const isRawSchema = (value: unknown): boolean =>
   isJsonSchema(value) && !Object.values(value).some((one) => isStandardSchema(one))
 const isRawInput = (value: unknown): boolean => {
@@ -75,7 +75,7 @@ const fields: Record<keyof ErasedConfig, Check> = {
   intent: oneOfWords(...Object.values(ToolIntent)),
   audience: oneOfWords('model', 'user', 'all'),
   traits: [
-    `an object of true and false, with the names ${Object.keys(traitNames).join(', ')}`,
+    `an object of true and false: ${Object.keys(traitNames).join(', ')}`,
     (value) =>
       isObject(value) && Object.entries(value).every(([name, one]) => Object.hasOwn(traitNames, name) && isFlag(one)),
   ],

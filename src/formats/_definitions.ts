@@ -87,6 +87,7 @@ export function definer<Definition = Fields>(
   const report = reporterOf(reporter)
   const reported = new WeakSet<ToolDefinition>()
   return (tools) => {
+    requireToolList(tools)
     const plans = plansOf?.(tools)
     // The options of an author are not checked against the type. The API refuses what it does not know.
     return tools.filter(isOffered).flatMap((tool) => definitionOf(tool, plans?.get(tool) ?? {})) as Definition[]
@@ -117,6 +118,13 @@ export function definer<Definition = Fields>(
       }),
     ]
   }
+}
+
+/** Refuses what is no list of tools: an executor, a config, a promise. */
+export function requireToolList(tools: readonly ToolDefinition[]): void {
+  const isTool = (one: Partial<ToolDefinition> | null): boolean => typeof one?.describe === 'function'
+  if (Array.isArray(tools) && tools.every(isTool)) return
+  throw new InvalidConfigurationError('`definitions` takes an array of tools, such as `executor.tools()`.')
 }
 
 /** Returns whether models may see a tool. */

@@ -1,3 +1,4 @@
+import { InvalidConfigurationError } from '../errors.ts'
 import type { ContentBlock, ToolCall, ToolResult } from '../index.ts'
 import type { TurnBudget } from '../extension.ts'
 import { enclose } from './_envelope.ts'
@@ -90,6 +91,7 @@ export function answers(
   budget?: TurnBudget,
   wholeOf?: WholeOf,
 ): Answer[] {
+  requireResults(results)
   const places = new Map<ToolCall['id'], number[]>() // the last place first, because `pop` is cheap
   for (let place = calls.length - 1; place >= 0; place--) {
     const id = calls[place]?.id
@@ -325,4 +327,10 @@ function mediaNote(what: string, mimeType: string | undefined, data = ''): strin
   const bytes = Math.floor((data.length * 3) / 4) - padding
   const kind = mimeType === undefined ? '' : `${mimeType}, `
   return `[${what} left out, this tool result cannot carry it: ${kind}${bytes} bytes]`
+}
+
+/** Refuses what is no list of results, such as a promise of one. */
+export function requireResults(results: readonly ToolResult[]): void {
+  if (Array.isArray(results)) return
+  throw new InvalidConfigurationError('`results` takes the array that `executeToolCalls` resolves to. Await it.')
 }

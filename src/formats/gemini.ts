@@ -6,7 +6,7 @@
  */
 import type { Format, ToolCall, ToolDefinition } from '../index.ts'
 import { requireOptions } from './_options.ts'
-import { definer } from './_definitions.ts'
+import { definer, requireToolList } from './_definitions.ts'
 import { withExamples } from './_examples.ts'
 import { geminiLike } from './_dialects.ts'
 import { isObject, list, read, toolCall, typeOf, type Fields } from './_read.ts'
@@ -147,6 +147,7 @@ export function gemini(options: GeminiOptions = {}): GeminiFormat {
     },
 
     definitions(tools) {
+      requireToolList(tools)
       const functionDeclarations: GeminiFunction[] = []
       const others: GeminiTool[] = []
       for (const tool of tools) {

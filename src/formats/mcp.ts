@@ -10,7 +10,7 @@ import { requireOptions } from './_options.ts'
 import { definer } from './_definitions.ts'
 import { withExamples } from './_examples.ts'
 import { isObject, read, toolCall } from './_read.ts'
-import { blockJson, soleJson, wordsOf, enveloped, type FormatOptions } from './_render.ts'
+import { blockJson, enveloped, requireResults, soleJson, wordsOf, type FormatOptions } from './_render.ts'
 import { isEach, requireOwn } from './_shape.ts'
 import { shortened } from './_turn-budget.ts'
 import type { ObjectSchema } from './_types.ts'
@@ -145,6 +145,7 @@ export function mcp(options: FormatOptions = {}): McpFormat {
     },
 
     results: ((results, message, budget) => {
+      requireResults(results)
       const replyResults = options.waiting === 'omit' ? results.filter(({ status }) => status !== 'waiting') : results
       const fitting = shortened(replyResults, budget)
       const isBare = isObject(message) && read(message, 'jsonrpc') === undefined

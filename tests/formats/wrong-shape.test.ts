@@ -1,4 +1,4 @@
-import type { Format } from 'toolwright'
+import { createExecutor, tool, type Format } from 'toolwright'
 import { aiSdk } from 'toolwright/formats/ai-sdk'
 import { anthropic } from 'toolwright/formats/anthropic'
 import { gemini } from 'toolwright/formats/gemini'
@@ -161,3 +161,25 @@ describe('a message without calls', () => {
 function messageOf(name: string, index: number, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((found, key) => Reflect.get(Object(found), key), messages[name]?.[index]?.message)
 }
+
+describe.each(formats)('$name', (format) => {
+  const bare = { name: 'add', description: 'Adds', handler: () => 1 }
+  test.each([
+    ['an executor', createExecutor()],
+    ['a config', [bare]],
+    ['tools by name', { add: tool(bare) }],
+    ['null', null],
+  ])('refuses %s in the place of tools', (_, tools) => {
+    expect(() => format.definitions(tools as never)).toThrow(
+      '`definitions` takes an array of tools, such as `executor.tools()`.',
+    )
+  })
+
+  test.each([
+    ['a promise', Promise.resolve([])],
+    ['nothing', undefined],
+  ])('refuses %s in the place of results', (_, results) => {
+    const write = (): unknown => format.results(results as never, { role: 'assistant', content: [] })
+    expect(write).toThrow('`results` takes the array that `executeToolCalls` resolves to. Await it.')
+  })
+})

@@ -7,9 +7,9 @@ import { bundle } from '../../bench/_bundles.ts'
 // The limits are a little above what there is; lower them with it.
 describe.runIf(existsSync(join(import.meta.dirname, '..', '..', 'dist', 'index.js')))('a bundle', () => {
   it.each([
-    ['{ tool }', 6.75],
-    ['{ createExecutor, tool }', 46.1],
-    ['*', 46.85],
+    ['{ tool }', 6.95],
+    ['{ createExecutor, tool }', 46.35],
+    ['*', 47.1],
     ['{ computeCallId }', 4.05],
     ['{ isToolError }', 0.3],
   ])('of `%s` from the front door has at most %d kB', async (names, limit) => {
@@ -20,13 +20,13 @@ describe.runIf(existsSync(join(import.meta.dirname, '..', '..', 'dist', 'index.j
   })
 
   it.each([
-    ['mcp', 4.8],
-    ['anthropic', 14.85],
-    ['openai', 14.85],
-    ['openai-responses', 15.15],
-    ['gemini', 14.5],
-    ['ai-sdk', 16.65],
-    ['kit/index', 16.3],
+    ['mcp', 4.9],
+    ['anthropic', 14.95],
+    ['openai', 14.95],
+    ['openai-responses', 15.25],
+    ['gemini', 14.6],
+    ['ai-sdk', 16.75],
+    ['kit/index', 16.35],
   ] as const)('of the format %s alone has at most %d kB', async (name, limit) => {
     const { eager } = await bundle(`export * from './dist/formats/${name}.js'`, 'node', true)
     expect(eager.gzip / 1e3).toBeLessThanOrEqual(limit)
@@ -71,9 +71,9 @@ describe.runIf(existsSync(join(import.meta.dirname, '..', '..', 'dist', 'index.j
     expect(eager.gzip).toBeLessThanOrEqual(24_600)
   })
 
-  it('of the tools of an API alone has at most 23.55 kB, and what their calls need comes with the first, in 9.92 kB', async () => {
+  it('of the tools of an API alone has at most 23.75 kB, and what their calls need comes with the first, in 9.92 kB', async () => {
     const { eager, lazy } = await bundle("export * from './dist/imports/openapi.js'", 'node', true)
-    expect(eager.gzip).toBeLessThanOrEqual(23_550)
+    expect(eager.gzip).toBeLessThanOrEqual(23_750)
     const calls = [...lazy].find(([name]) => name.startsWith('_calls'))?.[1]
     expect(calls?.gzip).toBeLessThanOrEqual(9_920)
   })

@@ -2,6 +2,7 @@ import { CallContext } from './call/context.ts'
 import { Deadline } from './call/deadline.ts'
 import { eventOf } from './call/emit.ts'
 import { Parcel } from './call/parcel.ts'
+import { ResultReader } from './json/json-text.ts'
 import { resultOf } from './outcome/result.ts'
 import { encodeResult, keepSmall } from './result/encode.ts'
 
@@ -18,6 +19,7 @@ export function keepShapes(): void {
   if (shapes.length > 0) return
   // A field that is no number may hold anything, as far as hidden classes go. Times are no integers, which are another class.
   const [any, durationMs, effect] = [{} as never, 0.5, 'none'] as const
+  shapes.push(new ResultReader())
   for (const id of [undefined, '']) {
     for (const principal of [undefined, '']) {
       const deadline = new Deadline(0, undefined)

@@ -8,12 +8,16 @@ const schema = searchSchema({ z } as never)
 const config = { name: 'search', description: 'Searches', inputSchema: schema }
 const call = { id: 'call_1', name: 'search', args }
 
+/** So many values that only their text is kept. */
+const rows = Array.from({ length: 60 }, (_, index) => ({ id: `row_${index}`, amount: index * 12.5, tags: ['north'] }))
+
 /** The ways to call, by name. */
 export const calls: Record<string, () => Promise<unknown>> = {
   direct: callOf(() => tool({ ...config, handler: () => 'done' })),
   bare: pipeline(config, {}),
   'bare, compiled': pipeline({ ...config, inputSchema: z.compile(schema) }, {}),
   'an async handler': pipeline({ ...config, handler: async () => 'done' } as never, {}),
+  'a large result': pipeline({ ...config, handler: () => rows } as never, {}),
   journaled: pipeline(config, {
     use: [
       { observers: [() => {}], policies: [{ name: 'none', decide: () => undefined }] },

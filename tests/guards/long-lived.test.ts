@@ -25,7 +25,7 @@ describe('between two calls', () => {
     60_000,
   )
 
-  it.each(['bare', 'bare, compiled', 'an async handler', 'journaled', 'direct'])(
+  it.each(['bare', 'bare, compiled', 'an async handler', 'a large result', 'journaled', 'direct'])(
     'a full collection throws no compiled code away: %s',
     async (call) => {
       const [, after = ''] = (await printed('_long-lived.ts', call, '--trace-deopt')).split('-- full collection')

@@ -65,7 +65,7 @@ export function readText(text: string): unknown {
 }
 
 /** One walk over a value, which counts values and characters. It throws at the first that cannot be kept. */
-class ResultReader {
+export class ResultReader {
   values = 0
   refusal: InvalidToolResultError | undefined = undefined
   #characters = 0

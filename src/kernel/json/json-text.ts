@@ -132,10 +132,9 @@ export class ResultReader {
     // A copy inherits no names. Engines read a member fastest by the very name that the loop gives.
     const own = (mayInherit ? { ...value, __proto__: null } : value) as Record<string, unknown>
     let copy: Record<string, unknown> | undefined
-    let count = 0
     for (const key in own) {
       const member = own[key]
-      count++
+      this.values++
       this.#characters += key.length
       if (typeof member === 'string') {
         this.#characters += member.length // most members are strings or numbers: this saves a call for each
@@ -146,7 +145,7 @@ export class ResultReader {
       const memberValue = this.read(member, key, depth + 1, isLenient)
       if (!Object.is(memberValue, member)) put((copy ??= { ...own }), key, memberValue)
     }
-    this.#count(count, depth)
+    this.#count(0, depth)
     return copy ?? value
   }
 
@@ -182,8 +181,7 @@ function isLossy(value: object, isPlain: boolean): boolean {
   if (ArrayBuffer.isView(value) || (!isPlain && value instanceof Error)) return true
   if (Symbol.iterator in value || Symbol.asyncIterator in value || isStreamLike(value)) return true
   if (isPlain || Object.keys(value).length > 0) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype !== null && Object.getPrototypeOf(prototype) !== null // an instance without fields
+  return Object.getPrototypeOf(Object.getPrototypeOf(value)) !== null // an instance without fields
 }
 
 function lost(value: unknown, path: readonly PropertyKey[]): InvalidToolResultError {

@@ -159,7 +159,9 @@ function shield(event: Writable<ToolEvent>, parcel: Received, { argsLimit }: Eve
       const copy = copyOf(event.input, parcel.shown)
       // Args were measured on receipt, but a validator may return a larger input.
       event.input = parcel.shown = copy === parcel.shown ? copy : bounded(copy, argsLimit)
+      return
     }
+    default: // others have nothing that is held elsewhere
   }
 }
 

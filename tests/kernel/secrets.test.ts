@@ -31,7 +31,8 @@ import { places, recordIn, type Place } from './_journals.ts'
 const canary = 'canary-4f1c'
 /** With characters that JSON, addresses and engines of patterns write in another way. */
 const secret = `${canary} "ü"/\\.x`
-const pin = 481_516
+/** Long enough that no time, id or checksum has it by chance. */
+const pin = 4_815_162_342_108
 const args = { user: 'ada', password: secret, deep: { token: secret, other: 'kept' }, list: [{ pin }] }
 const quoted = JSON.stringify(args)
 const secrets = ['/password', '/deep/token', '/list/pin', '/branch']

@@ -19,8 +19,80 @@ interface AnyFormat {
 
 export const sixFormats: readonly AnyFormat[] = [anthropic(), gemini(), mcp(), openai(), openaiResponses(), aiSdk()]
 
+/** Returns one character for each byte of UTF-8. */
+function binaryText(text: string): string {
+  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('')
+}
+
+function hex(text: string): string {
+  return Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
 export function base64Url(text: string): string {
   return text.replaceAll('+', '-').replaceAll('/', '_')
+}
+
+/** Writes a text as a page of HTML has it. */
+function page(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}
+
+/** The ways in which a server repeats a token, each within other text. */
+export const echoWays: readonly ((token: string, before: string) => string)[] = [
+  (token) => token,
+  (token) => encodeURIComponent(token),
+  (token) => encodeURI(token),
+  page,
+  (token) => JSON.stringify(token),
+  (token) => JSON.stringify(JSON.stringify({ token })),
+  (token) => JSON.stringify(token).replaceAll('/', '\\/'),
+  hex,
+  (token, before) => btoa(binaryText(before + token + before)),
+  (token, before) => base64Url(btoa(binaryText(`${before}Bearer ${token}`))),
+  (token, before) => `data:${btoa(binaryText(`ada:${token}${before}`))}`,
+]
+/** What tokens, and what stands around them, are made of. */
+export const echoCharacters: readonly string[] = 'abcXYZ019-_.~+/=&?"<>%\\ ä€'.split('')
+export const echoStatuses: readonly number[] = [200, 201, 302, 400, 401, 422, 500]
+export const echoMediaTypes: readonly string[] = [
+  'application/json',
+  'text/plain',
+  'application/problem+json',
+  'application/pdf',
+  'text/event-stream',
+  '',
+]
+
+/** What a server repeats of a token. */
+interface Echo {
+  readonly token: string
+  /** The token, in one of the ways. */
+  readonly echo: string
+  readonly status: number
+  readonly mediaType: string
+  /** Whether JSON is whole, or the bare text. */
+  readonly isWhole: boolean
+}
+
+/** Makes an answer that repeats a token everywhere. @param cut After how many bytes its body goes on in a second piece. */
+export function echoResponse({ token, echo, status, mediaType, isWhole }: Echo, cut: number): Response {
+  const text = mediaType.endsWith('json') && isWhole ? JSON.stringify({ title: echo, detail: [echo], [echo]: 1 }) : echo
+  const bytes = new TextEncoder().encode(text)
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(bytes.slice(0, cut))
+      controller.enqueue(bytes.slice(cut))
+      controller.close()
+    },
+  })
+  const told = binaryText(echo)
+  const headers = {
+    ...(mediaType !== '' && { 'content-type': mediaType }),
+    'x-told': told,
+    location: `https://evil.example/${encodeURIComponent(token)}`,
+    link: told,
+  }
+  return new Response(body, { status, statusText: told, headers })
 }
 
 let traces: readonly string[] | undefined
@@ -32,13 +104,20 @@ function tracesOfToken(): readonly string[] {
   const forms = [
     canary,
     encodeURIComponent(canary),
+    encodeURI(canary),
+    page(canary),
     JSON.stringify(canary).slice(1, -1),
-    Array.from(canary, (character) => character.charCodeAt(0).toString(16)).join(''),
+    hex(canary),
     ...aligned,
     ...aligned.map(base64Url),
   ]
   traces = forms.map((form) => form.slice(4, 18))
   return traces
+}
+
+/** Whether a text has a form of the token. */
+export function tellsToken(text: string): boolean {
+  return tracesOfToken().some((trace) => text.includes(trace))
 }
 
 /** What an error has that its JSON has not. */

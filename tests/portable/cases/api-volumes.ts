@@ -6,7 +6,18 @@ import { retry } from 'toolwright/middleware/retry'
 import { has, refused, same } from '../_assert.ts'
 import type { Case, Place } from '../run.ts'
 import { bearer, documentOf, localApi, readyApi, scripted, type Json, type Script } from './_api.ts'
-import { base64Url, canary, leftBehind, showsNothing, sixFormats, wordsOfError } from './_canary.ts'
+import {
+  canary,
+  echoCharacters,
+  echoMediaTypes,
+  echoResponse,
+  echoStatuses,
+  echoWays,
+  leftBehind,
+  showsNothing,
+  sixFormats,
+  wordsOfError,
+} from './_canary.ts'
 import { garbage, numbers } from './_garbage.ts'
 
 const baseUrl = 'https://api.example.com'
@@ -43,34 +54,6 @@ function recordedSpans(): { readonly tracerProvider: TracerProvider; readonly te
   }
   return { tracerProvider: { getTracer: () => tracer }, text: () => JSON.stringify(told) }
 }
-
-/** Returns one character for each byte of UTF-8. */
-function bytesOf(text: string): string {
-  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('')
-}
-
-/** The ways in which a server repeats a token, each within other text. */
-const ways: readonly ((token: string, before: string) => string)[] = [
-  (token) => token,
-  (token) => encodeURIComponent(token),
-  (token) => JSON.stringify(token),
-  (token) => JSON.stringify(JSON.stringify({ token })),
-  (token) => JSON.stringify(token).replaceAll('/', '\\/'),
-  (token) => Array.from(new TextEncoder().encode(token), (byte) => byte.toString(16).padStart(2, '0')).join(''),
-  (token, before) => btoa(bytesOf(before + token + before)),
-  (token, before) => base64Url(btoa(bytesOf(`${before}Bearer ${token}`))),
-  (token, before) => `data:${btoa(bytesOf(`ada:${token}${before}`))}`,
-]
-const characters = 'abcXYZ019-_.~+/=&?"<>%\\ ä€'.split('')
-const mediaTypes = [
-  'application/json',
-  'text/plain',
-  'application/problem+json',
-  'application/pdf',
-  'text/event-stream',
-  '',
-]
-const statuses = [200, 201, 302, 400, 401, 422, 500]
 
 export const apiVolumes: readonly Case[] = [
   {
@@ -162,7 +145,8 @@ export const apiVolumes: readonly Case[] = [
       const { openTelemetry } = await import('toolwright/observers/open-telemetry')
       const { count, seed, random } = amountOf(place, 10_000, 100)
       const pick = <Value>(values: readonly Value[]): Value => values[random(values.length)]!
-      const text = (longest: number): string => Array.from({ length: random(longest) }, () => pick(characters)).join('')
+      const text = (longest: number): string =>
+        Array.from({ length: random(longest) }, () => pick(echoCharacters)).join('')
       const schemes = { key: { type: 'apiKey', in: 'query', name: 'key' }, basic: { type: 'http', scheme: 'basic' } }
       const schema = { type: 'object', required: ['none'] }
       const operation = {
@@ -193,29 +177,11 @@ export const apiVolumes: readonly Case[] = [
         const results: ToolResult[] = []
         for (let each = 0; each < Math.min(part, count - round); each++) {
           token = canary + text(40)
-          const echo = pick(ways)(token, text(6))
-          const mediaType = pick(mediaTypes)
+          const echo = pick(echoWays)(token, text(6))
+          const mediaType = pick(echoMediaTypes)
           const isWhole = mediaType.endsWith('json') && random(2) === 0
-          const body = isWhole ? JSON.stringify({ title: echo, detail: [echo], [echo]: 1 }) : echo
-          const [status, cut] = [pick(statuses), random(80)]
-          answer = () => {
-            const bytes = new TextEncoder().encode(body)
-            const pieces = new ReadableStream({
-              start(controller) {
-                if (cut > 0) controller.enqueue(bytes.slice(0, cut))
-                controller.enqueue(bytes.slice(cut))
-                controller.close()
-              },
-            })
-            const told = bytesOf(echo)
-            const headers = {
-              ...(mediaType !== '' && { 'content-type': mediaType }),
-              'x-told': told,
-              location: `https://evil.example/${encodeURIComponent(token)}`,
-              link: told,
-            }
-            return new Response(pieces, { status, statusText: told, headers })
-          }
+          const [status, cut] = [pick(echoStatuses), random(80)]
+          answer = () => echoResponse({ token, echo, status, mediaType, isWhole }, cut)
           const args = { id: `i${text(9)}`, q: garbage(random, 4), 'X-H': text(9) }
           const result = await ready.call('run', args)
           results.push(result)

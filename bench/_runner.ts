@@ -86,6 +86,8 @@ export async function compareProcessorTime(
       for (let again = 0; again < warmUps; again++) for (const [, run] of entries) await measureTurns(run, calls)
     }
     for (const [name, run] of round % 2 === 0 ? entries : entries.toReversed()) {
+      // So that none pays for the garbage of the one before it.
+      globalThis.gc?.({ type: 'minor', execution: 'sync' })
       const taken = await measureTurns(run, calls)
       if (round >= 0) samples[name]!.push(taken)
     }

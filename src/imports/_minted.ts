@@ -13,12 +13,12 @@ export function credentialRequest(
 /** The least that is masked safely in answers: fewer characters occur by chance. */
 const shortestCredential = 8
 
-/** Makes a credential for a request. @throws `ToolFailure` of the category `auth`: nothing has been sent. */
+/** Makes a credential for a request. The caller waits for it or the abort. @throws `ToolFailure` of the category `auth`: nothing has been sent. */
 export async function mintedFor(mint: Mint, request: CredentialRequest): Promise<Minted> {
   const name = JSON.stringify(request.scheme)
   let minted: unknown
   try {
-    minted = await beforeAbort(Promise.resolve(mint(request)), request.signal)
+    minted = await mint(request)
   } catch (thrown) {
     if (request.signal.aborted) throw request.signal.reason
     // No cause: what a store of tokens throws may name them.
@@ -47,10 +47,13 @@ export function valueOfMinted(minted: Minted): string {
   return typeof minted === 'string' ? minted : minted.value
 }
 
-/** Waits for work or its abort, whichever comes first. */
-export function beforeAbort<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+/** Waits for work or its abort, whichever comes first. @param end Ends what the work waits for, if it ignores the signal. */
+export function beforeAbort<Value>(work: Promise<Value>, signal: AbortSignal, end?: () => void): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error)
+    const abort = (): void => {
+      reject(signal.reason as Error)
+      end?.()
+    }
     if (signal.aborted) abort()
     else signal.addEventListener('abort', abort, { once: true })
     work.then(

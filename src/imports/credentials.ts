@@ -6,7 +6,7 @@
  */
 import type { ToolContext } from '../index.ts'
 import { checkOptions, functionOption, integerFrom, optionsError, required } from '../extension.ts'
-import { credentialRequest, mintedFor, valueOfMinted } from './_minted.ts'
+import { beforeAbort, credentialRequest, mintedFor, valueOfMinted } from './_minted.ts'
 import { credentialKey } from './_minting.ts'
 import type { Credential, CredentialOptions, CredentialRequest, Mint, Minted } from './_minting.ts'
 
@@ -50,7 +50,8 @@ export function credential(name: string, options: CredentialOptions): Credential
   const own = { ...options }
   const call = async (context: ToolContext): Promise<string> => {
     const purpose = { scheme: name, scopes: [], host: '', operation: context.toolName }
-    return valueOfMinted(await mintedFor(own.mint, credentialRequest(purpose, context, false)))
+    const minted = mintedFor(own.mint, credentialRequest(purpose, context, false))
+    return valueOfMinted(await beforeAbort(minted, context.signal))
   }
   return Object.defineProperty(Object.assign(call, { [credentialKey]: own }), 'name', { value: name })
 }

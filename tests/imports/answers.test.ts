@@ -136,6 +136,41 @@ describe('an answer', () => {
     await closed.promise
   })
 
+  test('of a `fetch` that knows no abort is dropped with its call, whether it comes late or never ends', async () => {
+    const { url } = await serve()
+    const [late, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const dropped: string[] = []
+    const bodies = { late: Promise.withResolvers<void>(), endless: Promise.withResolvers<void>() }
+    const answerOf = (name: keyof typeof bodies): Response => {
+      const cancel = (): void => {
+        dropped.push(name)
+        bodies[name].resolve()
+      }
+      const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+        controller.enqueue(new TextEncoder().encode('{'))
+      }
+      return new Response(new ReadableStream({ start, cancel }), { headers: { 'content-type': 'application/json' } })
+    }
+    const fetchAnyhow = async (address: URL | RequestInfo): Promise<Response> => {
+      asked.resolve()
+      if (!String(address).endsWith('/late')) return answerOf('endless')
+      await late.promise
+      return answerOf('late')
+    }
+    const document = documentOf({ 'GET /late': { operationId: 'late' }, 'GET /endless': { operationId: 'endless' } })
+    const { call, reports } = await ready(document, { baseUrl: url, fetch: fetchAnyhow as typeof fetch })
+    const leaving = new AbortController()
+    const results = ['late', 'endless'].map((name) => call(name, {}, { signal: leaving.signal }))
+    await asked.promise
+    await new Promise((resolve) => setImmediate(resolve))
+    leaving.abort()
+    expect((await Promise.all(results)).map(({ status }) => status)).toEqual(['cancelled', 'cancelled'])
+    await bodies.endless.promise
+    late.resolve()
+    await bodies.late.promise
+    expect([dropped, reports]).toEqual([['endless', 'late'], []])
+  })
+
   test('that is cut anywhere is a failure whose effect is what the status said', async () => {
     const whole = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 12\r\n\r\n{"done":123}'
     const head = whole.indexOf('{')

@@ -303,6 +303,27 @@ describe('a credential', () => {
     expect((await result).status).toBe('cancelled')
   })
 
+  test('that comes after the end of its call is sent nowhere', async () => {
+    const { url, requests } = await serve()
+    const [asked, token] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()]
+    const mint = (): Promise<string> => {
+      asked.resolve()
+      return token.promise
+    }
+    const { call } = await ready(documentOf({ 'POST /p': { operationId: 'run' } }, bearer), {
+      baseUrl: url,
+      auth: { token: mint },
+    })
+    const leaving = new AbortController()
+    const result = call('run', {}, { signal: leaving.signal })
+    await asked.promise
+    leaving.abort()
+    expect((await result).status).toBe('cancelled')
+    token.resolve('token-that-came-late')
+    expect((await call('run')).status).toBe('ok')
+    expect(requests).toHaveLength(1)
+  })
+
   test('of one principal is never that of another, whoever asks at the same time', async () => {
     const { url } = await serve(({ headers, url: path }, response) =>
       reply(response, headers.authorization === `Bearer token-of-${path.slice(4)}` ? 200 : 500, {}),

@@ -1,6 +1,6 @@
 import { bytes, json, shown, ToolFailure, type ContentBlock } from '../../index.ts'
+import { beforeAbort } from '../_minted.ts'
 import { isJsonType } from './_bodies.ts'
-import { declaredHeaders } from './_declared.ts'
 import { documentLine, documentText, isNode, memberOf, textMember } from './_document.ts'
 import {
   connectionFailure,
@@ -11,7 +11,7 @@ import {
   type KnownEffect,
 } from './_failures.ts'
 import type { CredentialMask } from './_mask.ts'
-import { dropBody, piecesOfBody } from './_network.ts'
+import { BodyReader, dropBody } from './_network.ts'
 import { isSafe, type FoundOperation } from './_operations.ts'
 import type { ApiSource } from './_source.ts'
 
@@ -20,8 +20,15 @@ export interface AnswerPlan {
   readonly found: FoundOperation
   readonly source: ApiSource
   readonly operation: FailedOperation
+  /** Returns the names of the headers that a model is told with a status. */
+  readonly toldHeaders: (status: number) => readonly string[]
   /** Compares a value with the schema of its answer, and reports what does not fit. Missing if nothing is compared. */
   readonly compare: ((status: number, value: unknown) => Promise<void>) | undefined
+}
+
+/** The body that a call is reading. */
+export interface OpenBody {
+  reader: BodyReader | undefined
 }
 
 /** An answer, and what it is read with. */
@@ -30,11 +37,12 @@ export interface ReceivedAnswer {
   readonly plan: AnswerPlan
   readonly mask: CredentialMask
   readonly signal: AbortSignal
+  /** The body that is being read, which the abort of the call ends. */
+  readonly open: OpenBody
   /** What is known of the effect, whatever comes: a redirect after a POST says that it was done. */
   readonly effect: KnownEffect
 }
 
-const alwaysTold = ['link', 'location', 'retry-after', 'etag', 'content-range', 'x-next-page', 'x-total-count']
 const longestHeader = 1_000
 const longestHeaders = 4_096
 /** Up to this length the model reads a value beside its headers as it is. */
@@ -56,14 +64,16 @@ export async function resultOfAnswer(answer: ReceivedAnswer): Promise<unknown> {
     dropBody(response)
     return withHeaders(emptyWords(answer), answer)
   }
-  if (!isReadAsText(mediaType))
-    return bytes(mask.stream(wholePieces(answer)), { mediaType: documentText(mask.text(mediaType).slice(0, 200)) })
-  const text = await answerText(answer)
+  if (!isReadAsText(mediaType)) {
+    const pieces = mask.stream(wholePieces(answer, response.body))
+    return bytes(pieces, { mediaType: documentText(mask.text(mediaType).slice(0, 200)) })
+  }
+  const text = await answerText(answer, mediaType)
   if (text === '') return withHeaders(emptyWords(answer), answer)
   const { settings, note } = plan.source
-  const value = isJsonType(mediaType) || mediaType === '' ? parsedJson(text, mask) : undefined
-  if (value === undefined && isJsonType(mediaType))
-    note(plan.found.operation.key, `answered ${status} with text that is not JSON`)
+  const isJson = isJsonType(mediaType)
+  const value = isJson || mediaType === '' ? parsedJson(text, mask) : undefined
+  if (value === undefined && isJson) note(plan.found.operation.key, `answered ${status} with text that is not JSON`)
   const body = value === undefined ? text : value.value
   const why = settings.failed?.({ status, headers: response.headers, body })
   if (why !== undefined) {
@@ -89,21 +99,29 @@ function statusWords({ response: { status, statusText }, mask }: ReceivedAnswer)
 }
 
 /** Reads an answer of text without credentials. A stream of events ends with the limit, and is what came until then. */
-async function answerText(answer: ReceivedAnswer): Promise<string> {
-  const { response, plan, mask, signal } = answer
-  const { text, thrown } = await startOfAnswer(response, plan.source.settings.limits.response, signal)
+async function answerText(answer: ReceivedAnswer, mediaType: string): Promise<string> {
+  const { plan, mask } = answer
+  const { text, thrown } = await startOfAnswer(answer, mediaType, plan.source.settings.limits.response)
   if (thrown === undefined) return mask.text(text)
-  if (thrown === tooLong && /^text\/event-stream\b/i.test(contentTypeOf(response))) return mask.cutText(text)
+  if (thrown === tooLong && /^text\/event-stream\b/i.test(mediaType)) return mask.cutText(text)
   throw partialFailure(thrown, plan, 'response')
 }
 
 /** Reads an answer of bytes. What is thrown has our words: those of `fetch` may have the address. */
-async function* wholePieces({ response, plan, signal }: ReceivedAnswer): AsyncGenerator<Uint8Array, void, undefined> {
+async function* wholePieces(
+  { plan, signal }: ReceivedAnswer,
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = new BodyReader(body, plan.source.settings.limits.binary, tooLong)
+  let isWhole = false
   try {
-    yield* piecesOfBody(response, signal, plan.source.settings.limits.binary, tooLong)
+    for (let piece; (piece = reader.piece(await beforeAbort(reader.read(), signal))) !== undefined;) yield piece
+    isWhole = true
   } catch (thrown) {
     if (signal.aborted) throw signal.reason
     throw partialFailure(thrown, plan, 'binary')
+  } finally {
+    if (!isWhole) reader.drop()
   }
 }
 
@@ -122,21 +140,28 @@ const tooLong = new Error()
 
 /** Returns the text of an answer until its end, the limit or a break, and what was thrown then. */
 async function startOfAnswer(
-  response: Response,
+  { response, signal, open }: ReceivedAnswer,
+  mediaType: string,
   most: number,
-  signal: AbortSignal,
 ): Promise<{ readonly text: string; readonly thrown?: unknown }> {
-  const decoder = decoderOf(contentTypeOf(response))
+  if (response.body === null) return { text: '' }
+  const reader = new BodyReader(response.body, most, tooLong)
+  open.reader = reader
+  const decoder = decoderOf(mediaType)
   let text = ''
+  let last: Uint8Array | undefined
+  let thrown: unknown
   try {
-    for await (const piece of piecesOfBody(response, signal, most, tooLong)) {
-      text += decoder.decode(piece, { stream: true })
+    for (let piece; (piece = reader.piece(await reader.read())) !== undefined; last = piece) {
+      if (last !== undefined) text += decoder.decode(last, { stream: true })
     }
-    return { text: text + decoder.decode() }
-  } catch (thrown) {
-    if (signal.aborted) throw signal.reason
-    return { text, thrown }
+  } catch (error) {
+    reader.drop()
+    thrown = error
   }
+  if (signal.aborted) throw signal.reason
+  // Most bodies are one piece, which is decoded at once.
+  return { text: text + decoder.decode(last, { stream: thrown !== undefined }), thrown }
 }
 
 function contentTypeOf({ headers }: Response): string {
@@ -169,14 +194,14 @@ function parsedJson(text: string, mask: CredentialMask): { readonly value: unkno
 /** Returns a result with the headers of the answer that a model may need, such as the address of the next page. */
 function withHeaders(
   result: unknown,
-  { response: { status, headers }, plan: { found, source }, mask }: ReceivedAnswer,
+  { response: { status, headers }, plan, mask }: ReceivedAnswer,
   parsed?: { readonly value: unknown },
 ): unknown {
-  const names = new Set([...declaredHeaders(source.document.root, found.node, status), ...alwaysTold])
-  const lines = [...names].flatMap((name) => {
-    const value = name === 'set-cookie' ? null : headers.get(name)
-    return value === null ? [] : [`${name}: ${documentLine(mask.text(textOfHeader(value)), longestHeader)}`]
-  })
+  const lines: string[] = []
+  for (const name of plan.toldHeaders(status)) {
+    const value = headers.get(name)
+    if (value !== null) lines.push(`${name}: ${documentLine(mask.text(textOfHeader(value)), longestHeader)}`)
+  }
   if (lines.length === 0) return result
   const headerBlock: ContentBlock = { type: 'text', text: lines.join('\n').slice(0, longestHeaders) }
   if (typeof result === 'string')
@@ -217,7 +242,8 @@ async function answerFailure(answer: ReceivedAnswer): Promise<ToolFailure> {
 }
 
 /** Reads the beginning of the body of a failure. */
-async function wordsOfFailure({ response, plan, mask, signal }: ReceivedAnswer): Promise<string> {
+async function wordsOfFailure(answer: ReceivedAnswer): Promise<string> {
+  const { response, plan, mask } = answer
   const longest = plan.source.settings.limits.error
   const mediaType = contentTypeOf(response)
   if (!isReadAsText(mediaType)) {
@@ -225,7 +251,7 @@ async function wordsOfFailure({ response, plan, mask, signal }: ReceivedAnswer):
     return ''
   }
   // More than is shown, so that a credential at the end is recognised before it is cut.
-  const { text, thrown } = await startOfAnswer(response, longest * 8, signal)
+  const { text, thrown } = await startOfAnswer(answer, mediaType, longest * 8)
   const clean = thrown === undefined ? mask.text(text) : `${mask.cutText(text)} …`
   const problem = isJsonType(mediaType) ? parsedJson(clean, mask)?.value : undefined
   const titles = [textMember(problem, 'title'), textMember(problem, 'detail')].filter((part) => part !== undefined)

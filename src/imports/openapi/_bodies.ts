@@ -191,13 +191,16 @@ export function editedSchema(
 
 /** Returns validated args in which the handles of files stand for artifacts, which the executor opens. */
 export function withArtifacts(input: DocumentNode, { kind, files }: BodyPlan): DocumentNode {
-  const reference = artifact(SpooledArtifact)
+  const isBinary = kind === 'binary'
+  // Who asks for a reference lets all calls of the process look for such.
+  if (!isBinary && files.size === 0) return input
   const body = memberOf(input, 'body')
+  const reference = artifact(SpooledArtifact)
   const opened = (value: unknown): unknown => {
     return typeof value === 'string' ? reference(value) : Array.isArray(value) ? value.map(opened) : value
   }
-  if (kind === 'binary') return typeof body === 'string' ? { ...input, body: reference(body) } : input
-  if (files.size === 0 || !isNode(body)) return input
+  if (isBinary) return typeof body === 'string' ? { ...input, body: reference(body) } : input
+  if (!isNode(body)) return input
   const entries = Object.entries(body).map(([name, value]) => [name, files.has(name) ? opened(value) : value])
   return { ...input, body: Object.fromEntries(entries) as unknown }
 }

@@ -1,13 +1,13 @@
 import { ToolFailure, type ToolContext } from '../../index.ts'
-import { credentialRequest } from '../_minted.ts'
+import { beforeAbort, credentialRequest } from '../_minted.ts'
 import { answerComparison } from './_answer-schemas.ts'
-import { resultOfAnswer, type AnswerPlan } from './_answers.ts'
-import { acceptOf } from './_declared.ts'
+import { resultOfAnswer, type AnswerPlan, type OpenBody } from './_answers.ts'
+import { acceptOf, toldHeaders } from './_declared.ts'
 import { quotedFromDocument, type DocumentNode } from './_document.ts'
 import { connectionFailure, effectDetail, type KnownEffect } from './_failures.ts'
 import { CredentialMask } from './_mask.ts'
 import type { AllowedHosts } from './_hosts.ts'
-import { dropBody, requirePublic, sendOnceOnly, type SentRequest } from './_network.ts'
+import { dropBody, requirePublic } from './_network.ts'
 import { isSafe, type FoundOperation, type RequestPlan } from './_operations.ts'
 import { headerValue } from './_parameters.ts'
 import { operationRequest, type OperationRequest } from './_requests.ts'
@@ -33,6 +33,11 @@ export interface CallableOperation {
 
 interface CalledOperation extends CallableOperation {
   readonly accept: string
+  readonly origin: string
+  /** The address of the API without a slash at its end. */
+  readonly address: string
+  /** The headers of each request, as `Headers` take them. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
   readonly answers: AnswerPlan
 }
 
@@ -42,23 +47,42 @@ export function operationCall(
 ): (input: DocumentNode, context: ToolContext) => Promise<unknown> {
   const { found, source, request, isRepeatable } = callable
   const { document, settings } = source
+  const accept = callable.accept ?? acceptOf(document.root, found.node)
+  const headers = settings.headers.map(([name, value]) => [name, headerValue(value)] as const)
+  const { origin, pathname } = callable.hosts.base
   const called: CalledOperation = {
     ...callable,
-    accept: callable.accept ?? acceptOf(document.root, found.node),
+    accept,
+    origin,
+    address: origin + pathname.replace(/\/$/, ''),
+    headers: [...headers, ['accept', accept]],
     answers: {
       found,
       source,
       operation: { method: request.method, isRepeatable, hasKey: request.idempotencyHeader !== undefined },
+      toldHeaders: toldHeaders(document.root, found.node),
       compare: settings.responses === 'report' ? answerComparison(found, source) : undefined,
     },
   }
-  return (input, context) => callOperation(called, input, context)
+  return (input, context) => {
+    const open: OpenBody = { reader: undefined }
+    return beforeAbort(callOperation(called, input, context, open), context.signal, () => open.reader?.drop())
+  }
 }
 
 /** Calls an operation: credentials are made now, once for each request. */
-async function callOperation(callable: CalledOperation, input: DocumentNode, context: ToolContext): Promise<unknown> {
+async function callOperation(
+  callable: CalledOperation,
+  input: DocumentNode,
+  context: ToolContext,
+  open: OpenBody,
+): Promise<unknown> {
   const mask = new CredentialMask()
+  const { signal } = context
   const parts = await operationRequest(callable.request, input, context)
+  const { headers, body } = parts
+  for (const [name, value] of callable.headers) headers.set(name, value)
+  if (body !== undefined) headers.set('content-type', body.contentType)
   for (let isRejected = false; ; isRejected = true) {
     const { response, effect, isTrusted } = await exchange(callable, parts, context, mask, isRejected)
     // A credential that was revoked meanwhile is made anew, once. A host that got none says nothing about it.
@@ -69,7 +93,7 @@ async function callOperation(callable: CalledOperation, input: DocumentNode, con
       }
       tellRevoked(callable, context)
     }
-    return resultOfAnswer({ response, plan: callable.answers, mask, signal: context.signal, effect })
+    return await resultOfAnswer({ response, plan: callable.answers, mask, signal, open, effect })
   }
 }
 
@@ -89,29 +113,27 @@ async function exchange(
   mask: CredentialMask,
   rejected: boolean,
 ): Promise<Exchanged> {
-  const { hosts, request, answers } = callable
+  const { hosts, request, origin } = callable
   const { settings } = callable.source
-  const [query, cookies, headers] = [[...parts.query], [...parts.cookies], new Headers(parts.headers)]
-  for (const [name, value] of settings.headers) headers.set(name, headerValue(value))
-  headers.set('accept', callable.accept)
-  const secrets = { headers, query: [] as string[], cookies }
+  const { headers } = parts
+  const secrets = { headers, query: [] as string[], cookies: [...parts.cookies] }
   const { signal } = context
-  await putCredentials(callable.schemes, context, rejected, mask, secrets)
-  if (cookies.length > 0) headers.set('cookie', cookies.join('; '))
-  if (parts.body !== undefined) headers.set('content-type', parts.body.contentType)
-  let url = urlOf(hosts.base, parts.path, [...query, ...secrets.query])
+  if (callable.schemes.length > 0) await putCredentials(callable.schemes, context, rejected, mask, secrets)
+  if (secrets.cookies.length > 0) headers.set('cookie', secrets.cookies.join('; '))
+  let url = urlOf(callable, parts.path, [...parts.query, ...secrets.query])
   let { method } = request
   let { body } = parts
   let effect: KnownEffect
   let isTrusted = true
   for (let redirects = 0; ; redirects++) {
-    await requirePublic(url, hosts, signal)
-    signal.throwIfAborted()
+    if (!hosts.isNamedInCode) await requirePublic(url, hosts.origins)
     const own = isTrusted ? headers : new Headers({ accept: callable.accept })
-    const response = await send(
-      { url, method, headers: own, signal, body: await body?.open(), isStreamed: body?.isStreamed === true },
-      effect,
-    )
+    const opened = body === undefined ? undefined : await body.open()
+    signal.throwIfAborted()
+    const sent: Sent = { method, headers: own, signal, redirect: 'manual' }
+    if (opened !== undefined) sent.body = opened
+    if (body?.isStreamed === true) sent.duplex = 'half'
+    const response = await sendOnceOnly(callable, url, sent, effect)
     if (response.type === 'opaqueredirect')
       throw redirectFailure('The API redirects, and a page is not told where.', method, effect)
     const location =
@@ -138,8 +160,8 @@ async function exchange(
     }
     if (redirects >= settings.limits.redirects)
       throw redirectFailure(`The API redirects more than ${settings.limits.redirects} times.`, method, effect)
-    isTrusted &&= next.origin === hosts.base.origin
-    if (!isTrusted && (!isSafe(method) || (next.origin !== hosts.base.origin && !hosts.origins.has(next.origin)))) {
+    isTrusted &&= next.origin === origin
+    if (!isTrusted && (!isSafe(method) || (next.origin !== origin && !hosts.origins.has(next.origin)))) {
       throw redirectFailure(
         `The API redirects to ${quotedFromDocument(mask.text(next.host))}, which the application does not name in \`hosts\`.`,
         method,
@@ -151,21 +173,41 @@ async function exchange(
     next.password = ''
     url = next
   }
-  function appendOnce(target: URL, pair: string): void {
-    const [name = ''] = pair.split('=', 1)
-    if (!target.searchParams.has(decodeURIComponent(name)))
-      target.search += `${target.search === '' ? '?' : '&'}${pair}`
+}
+
+/** A request, but for its address. */
+interface Sent extends RequestInit {
+  readonly signal: AbortSignal
+  duplex?: 'half'
+}
+
+/** Sends a request once, and follows no redirect. */
+async function sendOnceOnly(
+  { source: { settings }, answers }: CalledOperation,
+  url: URL,
+  sent: Sent,
+  effect: KnownEffect,
+): Promise<Response> {
+  const { signal } = sent
+  let response: Response
+  try {
+    response = await (settings.fetch ?? globalThis.fetch)(url, sent)
+  } catch (thrown) {
+    if (signal.aborted) throw signal.reason
+    const failure = connectionFailure(thrown, answers.operation)
+    if (effect === undefined) throw failure
+    throw new ToolFailure(failure.message, { category: 'network', retryable: failure.retryable, effect })
   }
-  async function send(sent: SentRequest, known: KnownEffect): Promise<Response> {
-    try {
-      return await sendOnceOnly(settings.fetch ?? globalThis.fetch, sent)
-    } catch (thrown) {
-      if (signal.aborted) throw signal.reason
-      const failure = connectionFailure(thrown, answers.operation)
-      if (known === undefined) throw failure
-      throw new ToolFailure(failure.message, { category: 'network', retryable: failure.retryable, effect: known })
-    }
+  if (signal.aborted) {
+    dropBody(response)
+    throw signal.reason
   }
+  return response
+}
+
+function appendOnce(target: URL, pair: string): void {
+  const [name = ''] = pair.split('=', 1)
+  if (!target.searchParams.has(decodeURIComponent(name))) target.search += `${target.search === '' ? '?' : '&'}${pair}`
 }
 
 function redirectFailure(words: string, method: string, effect: KnownEffect): ToolFailure {
@@ -176,10 +218,10 @@ function redirectFailure(words: string, method: string, effect: KnownEffect): To
 }
 
 /** Returns the address of a request, which never leaves the origin of the base. */
-function urlOf(base: URL, path: string, query: readonly string[]): URL {
+function urlOf({ address, origin }: CalledOperation, path: string, query: readonly string[]): URL {
   const joint = query.length === 0 ? '' : path.includes('?') ? '&' : '?'
-  const url = URL.parse(`${base.origin}${base.pathname.replace(/\/$/, '')}${path}${joint}${query.join('&')}`)
-  if (url === null || url.origin !== base.origin) {
+  const url = URL.parse(`${address}${path}${joint}${query.join('&')}`)
+  if (url === null || url.origin !== origin) {
     throw new ToolFailure('The request would leave the host of the API. It was not sent.', {
       effect: 'none',
       category: 'validation',

@@ -12,11 +12,26 @@ export function declaredAnswer(root: DocumentNode, node: DocumentNode, status: n
   return found === undefined ? undefined : resolved(root, memberOf(responses, found))
 }
 
+const alwaysTold = ['link', 'location', 'retry-after', 'etag', 'content-range', 'x-next-page', 'x-total-count']
+
+/** Returns a function that gives the names of the headers that a model is told with a status: those that are declared, and some more. */
+export function toldHeaders(root: DocumentNode, node: DocumentNode): (status: number) => readonly string[] {
+  const namesOfStatus = new Map<number, readonly string[]>()
+  return (status) => {
+    let names = namesOfStatus.get(status)
+    if (names === undefined) {
+      names = [...new Set([...declaredHeaders(root, node, status), ...alwaysTold])]
+      namesOfStatus.set(status, names)
+    }
+    return names
+  }
+}
+
 /** Returns the headers that an operation declares for a status. A document that is wrong about them ends no call. */
-export function declaredHeaders(root: DocumentNode, node: DocumentNode, status: number): string[] {
+function declaredHeaders(root: DocumentNode, node: DocumentNode, status: number): string[] {
   try {
     const names = entriesOf(declaredAnswer(root, node, status), 'headers').map(([name]) => name.toLowerCase())
-    return names.filter(isHeaderName)
+    return names.filter((name) => isHeaderName(name) && name !== 'set-cookie')
   } catch {
     return []
   }

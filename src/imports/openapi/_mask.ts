@@ -1,3 +1,4 @@
+import type { Mint } from '../_minting.ts'
 import { byteString, encoded } from './_parameters.ts'
 
 /** What stands in an answer in place of a credential. */
@@ -5,46 +6,34 @@ const placeholder = '[credential]'
 
 /** Hides the credentials of a call in what comes back, in the forms in which servers repeat them. */
 export class CredentialMask {
-  readonly #sent: { readonly value: string; readonly whole: string | undefined }[] = []
-  #forms: readonly string[] | undefined
+  /** All forms, the longest first, since some contain others. */
+  #forms: readonly string[] = []
 
-  /** Hides a credential from now on. @param whole How it was sent, if more than the value was, as with a user and a password. */
-  add(value: string, whole?: string): void {
-    this.#sent.push({ value, whole })
-    this.#forms = undefined
+  /** Hides a credential from now on. @param mint What has made it. @param whole How it was sent, if more than the value was, as with a user and a password. */
+  add(mint: Mint, value: string, whole?: string): void {
+    let latest = latestForms.get(mint)?.deref()
+    if (latest?.value !== value || latest.whole !== whole) {
+      latest = { value, whole, forms: writtenForms(value, whole) }
+      latestForms.set(mint, new WeakRef(latest))
+    }
+    this.#forms = this.#forms.length === 0 ? latest.forms : longestFirst([...this.#forms, ...latest.forms])
   }
 
   text(text: string): string {
     let masked = text
-    for (const form of this.#allForms()) if (masked.includes(form)) masked = masked.replaceAll(form, placeholder)
+    for (const form of this.#forms) if (masked.includes(form)) masked = masked.replaceAll(form, placeholder)
     return masked
   }
 
   /** Hides the credentials in text that was cut: what one begins with may be its end, so that is left out. */
   cutText(text: string): string {
-    const [longest = ''] = this.#allForms()
+    const [longest = ''] = this.#forms
     return longest === '' ? text : this.text(text).slice(0, 1 - longest.length)
-  }
-
-  /** Returns all forms, the longest first, since some contain others. They are made when the first answer comes. */
-  #allForms(): readonly string[] {
-    return (this.#forms ??= [
-      ...new Set(
-        this.#sent.flatMap(({ value, whole }) => {
-          const basic = whole === undefined ? [] : [btoa(byteString(whole))]
-          // Headers lose the spaces around a value.
-          const trimmed = value.trim() === value ? [] : credentialForms(value.trim())
-          return [...credentialForms(value), ...trimmed, ...basic]
-        }),
-      ),
-    ]
-      .filter((form) => form.length >= 8)
-      .toSorted((one, other) => other.length - one.length))
   }
 
   /** Hides the credentials in all texts of a JSON value. */
   value(value: unknown): unknown {
-    if (this.#sent.length === 0) return value
+    if (this.#forms.length === 0) return value
     if (typeof value === 'string') return this.text(value)
     if (Array.isArray(value)) return value.map((each) => this.value(each))
     if (typeof value !== 'object' || value === null) return value
@@ -58,7 +47,7 @@ export class CredentialMask {
 
   /** Hides the credentials in a stream. It holds back as many bytes as the longest form has, since a piece may end within one. */
   async *stream(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-    const forms = this.#allForms().map((form) => byteText(new TextEncoder().encode(form)))
+    const forms = this.#forms.map((form) => byteText(new TextEncoder().encode(form)))
     if (forms.length === 0) return yield* pieces
     const pattern = new RegExp(forms.map((form) => form.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')).join('|'), 'g')
     const longest = Math.max(...forms.map((form) => form.length))
@@ -100,6 +89,28 @@ function joined(...parts: readonly Uint8Array[]): Uint8Array {
     at += part.byteLength
   }
   return all
+}
+
+/** The forms of a credential. */
+interface MintedForms {
+  readonly value: string
+  readonly whole: string | undefined
+  readonly forms: readonly string[]
+}
+
+/** The forms of what each made last: most make the same again. They are held weakly, so that no secret lives longer for them. */
+const latestForms = new WeakMap<Mint, WeakRef<MintedForms>>()
+
+function writtenForms(value: string, whole: string | undefined): string[] {
+  const basic = whole === undefined ? [] : [btoa(byteString(whole))]
+  // Headers lose the spaces around a value.
+  const trimmed = value.trim() === value ? [] : credentialForms(value.trim())
+  const forms = [...credentialForms(value), ...trimmed, ...basic]
+  return longestFirst(forms.filter((form) => form.length >= 8))
+}
+
+function longestFirst(forms: readonly string[]): string[] {
+  return [...new Set(forms)].toSorted((one, other) => other.length - one.length)
 }
 
 /** Returns the forms in which a value may come back. */

@@ -1,20 +1,17 @@
 import { addressesOf } from '#resolve'
 import { ToolFailure } from '../../index.ts'
-import { beforeAbort } from '../_minted.ts'
-import type { RequestBody } from './_sent-bodies.ts'
 import { quotedFromDocument } from './_document.ts'
-import { isPrivateHost, type AllowedHosts } from './_hosts.ts'
+import { isPrivateHost } from './_hosts.ts'
 
-/** Refuses an address that leads into a private network, unless the application's code names it. */
+/** Refuses an address that leads into a private network, unless it is one of the origins that the application's code names. */
 export async function requirePublic(
   url: URL,
-  { isNamedInCode, origins }: AllowedHosts,
-  signal: AbortSignal,
+  origins: ReadonlySet<string>,
   resolve: (hostname: string) => Promise<readonly string[]> = addressesOf,
 ): Promise<void> {
-  if (isNamedInCode || origins.has(url.origin)) return
+  if (origins.has(url.origin)) return
   if (isPrivateHost(url.hostname)) throw privateFailure(url)
-  const addresses = await beforeAbort(resolve(url.hostname), signal)
+  const addresses = await resolve(url.hostname)
   // An address with a zone is none of a URL, and never public.
   const isPrivate = (address: string): boolean => {
     return isPrivateHost(URL.parse(`http://${address.includes(':') ? `[${address}]` : address}`)?.hostname ?? '')
@@ -27,51 +24,41 @@ function privateFailure({ hostname }: URL): ToolFailure {
   return new ToolFailure(words, { effect: 'none' })
 }
 
-/** A request, as it is sent once. */
-export interface SentRequest {
-  readonly url: URL
-  readonly method: string
-  readonly headers: Headers
-  readonly body: RequestBody | undefined
-  readonly isStreamed: boolean
-  readonly signal: AbortSignal
+/** What a reader of a stream returns. */
+interface ReadResult {
+  readonly value?: Uint8Array | undefined
 }
 
-/** Sends a request once, and follows no redirect. */
-export async function sendOnceOnly(
-  send: typeof fetch,
-  { url, method, headers, body, isStreamed, signal }: SentRequest,
-): Promise<Response> {
-  const init: RequestInit & { duplex?: 'half' } = { method, headers, signal, redirect: 'manual' }
-  if (body !== undefined) init.body = body
-  if (isStreamed) init.duplex = 'half'
-  return beforeAbort(send(url, init), signal)
-}
+/** Reads a body until a limit. */
+export class BodyReader {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>
+  readonly #most: number
+  readonly #tooLong: Error
+  #size = 0
 
-/** Reads a body piece by piece. It ends at the abort, even if the stream ignores it, and throws `tooLong` after `most` bytes. */
-export async function* piecesOfBody(
-  { body }: Response,
-  signal: AbortSignal,
-  most: number,
-  tooLong: Error,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  if (body === null) return
-  const reader = body.getReader()
-  let size = 0
-  let isWhole = false
-  try {
-    for (;;) {
-      const { done, value } = await beforeAbort(reader.read(), signal)
-      if (done) break
-      if ((size += value.byteLength) > most) {
-        yield value.subarray(0, most - (size - value.byteLength)) // a failure and a stream of events show their beginning
-        throw tooLong
-      }
-      yield value
-    }
-    isWhole = true
-  } finally {
-    if (!isWhole) reader.cancel().catch(() => {})
+  /** @param tooLong What is thrown after `most` bytes. */
+  constructor(body: ReadableStream<Uint8Array>, most: number, tooLong: Error) {
+    this.#reader = body.getReader()
+    this.#most = most
+    this.#tooLong = tooLong
+  }
+
+  /** Reads on. @throws if the limit was passed. */
+  read(): Promise<ReadResult> {
+    if (this.#size > this.#most) throw this.#tooLong
+    return this.#reader.read()
+  }
+
+  /** Returns what was read, or nothing at the end. A failure and a stream of events show their beginning, until the limit. */
+  piece({ value }: ReadResult): Uint8Array | undefined {
+    if (value === undefined) return undefined
+    this.#size += value.byteLength
+    return this.#size > this.#most ? value.subarray(0, this.#most - this.#size) : value
+  }
+
+  /** Ends the body, of which no more is read. */
+  drop(): void {
+    this.#reader.cancel().catch(() => {})
   }
 }
 

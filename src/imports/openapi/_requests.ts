@@ -44,19 +44,19 @@ export async function operationRequest(
     }
   }
   if (plan.idempotencyHeader !== undefined) headers.set(plan.idempotencyHeader, context.invocationId)
-  const value = await bodyValue(plan, input, context)
+  const value = plan.fixedBody.length === 0 ? memberOf(input, 'body') : await filledBody(plan, input, context)
   const body = plan.body === undefined || value === undefined ? undefined : sentBody(plan.body, value)
   return { path, query, headers, cookies, body }
 }
 
 /** Returns the body with its fixed members, which no arg may have. */
-async function bodyValue(
+async function filledBody(
   { body: plan, fixedBody }: RequestPlan,
   input: DocumentNode,
   context: ToolContext,
 ): Promise<unknown> {
   const body = memberOf(input, 'body')
-  if (plan === undefined || fixedBody.length === 0) return body
+  if (plan === undefined) return body
   if (body !== undefined && !isNode(body)) throw invalidArgument('`body` is not an object')
   let filled: DocumentNode | undefined = body
   for (const { pointer, steps, value, isFilled } of fixedBody) {

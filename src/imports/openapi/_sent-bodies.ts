@@ -6,7 +6,7 @@ import { encoded, invalidArgument, queryPairs, textOfValue, withoutNull } from '
 /** A body that is sent. It is made anew for each attempt. */
 export interface SentBody {
   readonly contentType: string
-  readonly open: () => Promise<RequestBody>
+  readonly open: () => RequestBody | Promise<RequestBody>
   /** Whether `open` returns a stream. */
   readonly isStreamed: boolean
 }
@@ -24,7 +24,7 @@ const largestWholeBody = 'indexedDB' in globalThis ? Infinity : 1_048_576
 export function sentBody({ kind, mediaType, encoding, files }: BodyPlan, value: unknown): SentBody {
   const wholeBody = (text: RequestBody): SentBody => ({
     contentType: mediaType,
-    open: async () => text,
+    open: () => text,
     isStreamed: false,
   })
   if (kind === 'json') return wholeBody(JSON.stringify(value))
@@ -33,7 +33,7 @@ export function sentBody({ kind, mediaType, encoding, files }: BodyPlan, value: 
   if (kind === 'multipart') return multipart(value, encoding, files)
   const source = artifactOf(value, 'body')
   if (source.byteLength() > largestWholeBody) {
-    return { contentType: mediaType, open: async () => streamOf(source.chunks()), isStreamed: true }
+    return { contentType: mediaType, open: () => streamOf(source.chunks()), isStreamed: true }
   }
   return { contentType: mediaType, open: async () => wholeBytes(await source.bytes()), isStreamed: false }
 }

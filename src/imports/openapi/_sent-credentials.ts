@@ -25,7 +25,7 @@ export async function putCredentials(
     const value = valueOfMinted(minted)
     const username = typeof minted === 'string' ? '' : (minted.username ?? '')
     const pair = `${username}:${value}`
-    mask.add(value, carrier === 'basic' ? pair : undefined)
+    mask.add(options.mint, value, carrier === 'basic' ? pair : undefined)
     if (carrier === 'query') query.push(`${encoded(parameter)}=${encoded(value)}`)
     else if (carrier === 'cookie') cookies.push(`${encoded(parameter)}=${encoded(value)}`)
     else if (carrier === 'basic') headers.set(parameter, `Basic ${btoa(byteString(pair))}`)

@@ -80,9 +80,10 @@ export async function operationTool(name: string, found: FoundOperation, source:
     inputSchema,
     ...(outputSchema && { outputSchema }),
     hooks: withConsent(hooks, schemes, rest.requiresConfirmation),
-    handler: async (input: unknown, context: ToolContext) => {
-      call ??= (await calls()).operationCall(callable)
-      return call(isNode(input) ? input : {}, context)
+    handler: (input: unknown, context: ToolContext) => {
+      const args = isNode(input) ? input : {}
+      if (call !== undefined) return call(args, context)
+      return calls().then(({ operationCall }) => (call ??= operationCall(callable))(args, context))
     },
   }
   return new Tool(config as unknown as ErasedConfig)

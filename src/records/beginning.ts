@@ -21,7 +21,7 @@ const largestResult = 262_144
 /** The last millisecond that a `Date` can hold. */
 const endOfTime = 8.64e15
 
-/** Makes the result of a call that begins to wait, with its token, its event and the part of its record. */
+/** Makes the result of a call that begins to wait, its token, event and part of its record. */
 export function beginningOf(
   received: Received,
   { question, reason, work, timeout }: Wait,
@@ -34,12 +34,12 @@ export function beginningOf(
       `The provider's result of ${tool.name} is too large to be kept while the call waits.`,
     )
   }
-  const token = `${invocationId}.${randomDigits(32)}`
+  const token = work ? '' : `${invocationId}.${randomDigits(32)}` // no one answers for a worker
   const wait: WaitRecord = {
     reason,
-    digest: sha256(token),
+    digest: token ? sha256(token) : crypto.randomUUID(),
     fingerprint: fingerprint(tool),
-    expiresAt: Math.min(Date.now() + (timeout === 0 ? Infinity : timeout), endOfTime),
+    expiresAt: Math.min(Date.now() + (timeout || Infinity), endOfTime),
     prompt: question.prompt,
     text: identity.text,
     // A journal takes JSON alone.
@@ -48,17 +48,17 @@ export function beginningOf(
     ...((approval ?? received.resumption?.isApproved === true) && { isApproved: true as const }),
     ...(work && { work }),
   }
-  if (work === undefined) keepValues(wait.digest, context.values, kernel) // else they stay with its caller
+  if (!work) keepValues(wait.digest, context.values, kernel) // else they stay with its caller
   if (reason === 'client') received.effect = 'unknown' // from now on the client may do its work
   const { expiresAt } = wait
-  const body = { reason, ...(reason !== 'worker' && { token }), ...question, expiresAt }
+  const body = { reason, ...(!work && { token }), ...question, expiresAt }
   return { result: waitingResult(received, wait, token), wait, body }
 }
 
 function keepValues(digest: string, own: ToolValues, { waitingValues: values }: RecordsContext): void {
   values.set(digest, own)
   const [oldest] = values.keys()
-  if (values.size > mostWaitingValues && oldest !== undefined) values.delete(oldest)
+  if (values.size > mostWaitingValues) values.delete(oldest!)
 }
 
 /** Makes the result of a call that waits for an answer. */

@@ -60,6 +60,29 @@ describe.each([
     expect(await asked).toMatchObject({ status: 'waiting', effect: 'unknown' })
   })
 
+  test('gets no token of a call that waits for a worker, since nobody answers one', async () => {
+    const started = Promise.withResolvers<void>()
+    const patient = tool({
+      name: 'patient',
+      description: 'Waits until it is cancelled',
+      traits: { readonly: true },
+      handler: async (_args, { signal }) => {
+        started.resolve()
+        await new Promise((_resolve, reject) => signal.addEventListener('abort', reject))
+      },
+    })
+    const ground = sqliteGround([patient], dispatcherOf())
+    const caller = callerOn(ground)
+    void caller.execute({ name: 'patient' }, { session: 's', invocationId: 'a' })
+    await vi.waitFor(async () => expect(await caller.queue.depth('default', 9)).toBe(1), soon)
+    const worker = createExecutor({ tools: ground.tools, use: ground.use() })
+    const left = worker.queue.run('a')
+    await started.promise
+    await worker.close()
+    const result = await left
+    expect([result?.status, Boolean(result?.token)]).toEqual(['waiting', false])
+  })
+
   test('tells its observers how the call ended on a worker, in order and once', async () => {
     const ground = sqliteGround(toolsOf(), dispatcherOf())
     const caller = callerOn(ground)

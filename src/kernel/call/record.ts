@@ -44,9 +44,9 @@ export interface QueuedWork {
 /** What a record keeps of a waiting call until the call settles. */
 export interface WaitRecord {
   readonly reason: WaitReason
-  /** SHA-256 of the token. */
+  /** SHA-256 of the token or random. */
   readonly digest: string
-  /** The hash of the tool's definition when the call began to wait. */
+  /** The hash of the tool's definition as the wait began. */
   readonly fingerprint: string
   /** Milliseconds since the epoch. */
   readonly expiresAt: number

@@ -76,6 +76,30 @@ describe('a program', () => {
     )
   })
 
+  test.each([
+    [
+      'process.exit(3)',
+      /ended with exit code 3 before it answered\. Run `command` with `args` and `env` in a terminal: /,
+    ],
+    ['', /ended with exit code 0 before it answered\. Run/],
+    ['process.kill(process.pid, "SIGKILL")', /ended by SIGKILL before it answered\. Run/],
+    ['import("./mistyped.js")', /ended with exit code 1 .* It wrote ".*Cannot find module .*mistyped\.js.*"\. Run/],
+    [
+      'console.error("x".repeat(5000) + "\\nwhy\\u001b[1m"); process.exit(1)',
+      /It wrote "x{990}x*\\nwhy\\\\u001b\[1m"\. Run/,
+    ],
+  ])('that ends at once is told with how it ended, what it wrote, and what to do: %s', async (code, words) => {
+    for (const protocol of ['auto', '2025-11-25'] as const) {
+      const starting = mcpTools({ command: process.execPath, args: ['-e', code], protocol })
+      await expect(starting).rejects.toMatchObject({
+        code: 'E_TOOL_DOWNSTREAM_ERROR',
+        category: 'network',
+        message: words,
+      })
+      await expect(starting).rejects.toSatisfy(({ message }: Error) => message.length < 1_300)
+    }
+  })
+
   test('that says nothing is given up in time, in either form of the protocol', async () => {
     const silent = { command: process.execPath, args: ['-e', 'process.stdin.resume()'], connectTimeout: 300 }
     for (const protocol of ['auto', '2025-11-25'] as const) {

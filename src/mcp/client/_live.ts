@@ -84,7 +84,7 @@ export async function openLive({ target, authorization, isLegacy, server, onChan
     } catch (error) {
       void Promise.allSettled([client.close(), transport.close()])
       if (await authorization.helps(error, transport, round)) continue
-      throw unreachable(error, server, prepared.lastWords())
+      throw unreachable(error, server, prepared.program())
     }
   }
 }
@@ -96,7 +96,7 @@ async function transportTo(target: Target, server: string): Promise<PreparedTran
     return await connectedWithin(target.connectTimeout, making)
   } catch (error) {
     making.then(({ transport }) => transport.close()).catch(() => {})
-    throw isToolError(error) ? error : unreachable(error, server, '')
+    throw isToolError(error) ? error : unreachable(error, server, { wrote: '' })
   }
 }
 

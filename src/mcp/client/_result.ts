@@ -139,13 +139,22 @@ export function requestFailure(error: unknown, server: string, doing: string): T
   return downstreamError(error, words)
 }
 
-/** Makes the error of a failed connection. `wrote` is the last output of the server's program. */
-export function unreachable(error: unknown, server: string, wrote: string): ToolDownstreamError {
+/** What is known of the program of a server. */
+export interface ProgramState {
+  /** The end of its standard error. */
+  readonly wrote: string
+  /** How it ended, such as `with exit code 3`, if it did. */
+  readonly ended?: string | undefined
+}
+
+/** Makes the error of a failed connection. */
+export function unreachable(error: unknown, server: string, { wrote, ended }: ProgramState): ToolDownstreamError {
   const last = wrote === '' ? '' : ` It wrote ${quotedName(wrote)}.`
-  return downstreamError(
-    error,
-    `The MCP server ${quotedName(server)} cannot be reached: ${errorLine(error)}${causeWords(error)}.${last}`,
-  )
+  const why =
+    ended === undefined
+      ? `${errorLine(error)}${causeWords(error)}.${last}`
+      : `its program ended ${ended} before it answered.${last} Run \`command\` with \`args\` and \`env\` in a terminal: a server goes on and waits for input.`
+  return downstreamError(error, `The MCP server ${quotedName(server)} cannot be reached: ${why}`)
 }
 
 /** Returns what is behind an error, in brackets: `fetch` and the SDK say that they failed, and only the last cause says why. */

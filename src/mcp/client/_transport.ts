@@ -1,29 +1,31 @@
+import type { ChildProcess } from 'node:child_process'
 import { SSEClientTransport, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { InvalidConfigurationError } from '../../errors.ts'
 import { optionsError } from '../../extension.ts'
 import type { Target } from './_options.ts'
 import { longestDelay } from './_pauses.ts'
+import type { ProgramState } from './_result.ts'
 import { outages } from './_watch.ts'
 
 /** A transport that is not started yet. */
 export interface PreparedTransport {
   readonly transport: Transport
-  /** Returns the end of the program's standard error, to say why it did not start. */
-  readonly lastWords: () => string
+  /** Returns what is known of the program, to say why it did not start. */
+  readonly program: () => ProgramState
 }
 
-const silent = (): string => ''
+const noProgram = (): ProgramState => ({ wrote: '' })
 /** Transports that the application gave as objects. Each serves one connection, or one client's answers would reach another. */
 const used = new WeakSet<Transport>()
 
 /** Makes the transport of one connection. */
 export async function prepareTransport(target: Target): Promise<PreparedTransport> {
   const { transport, command, address } = target
-  if (typeof transport === 'function') return { transport: unused(await transport()), lastWords: silent }
-  if (transport !== undefined) return { transport: unused(transport), lastWords: silent }
+  if (typeof transport === 'function') return { transport: unused(await transport()), program: noProgram }
+  if (transport !== undefined) return { transport: unused(transport), program: noProgram }
   if (command !== undefined) return programTransport(target, command)
   if (address === undefined) throw optionsError('mcpTools', 'takes one of `command`, `url` and `transport`')
-  return { transport: httpTransport(target, address), lastWords: silent }
+  return { transport: httpTransport(target, address), program: noProgram }
 }
 
 function unused(transport: Transport): Transport {
@@ -51,10 +53,19 @@ async function programTransport(target: Target, command: string): Promise<Prepar
     ...(cwd === undefined ? undefined : { cwd }),
   })
   let words = ''
+  let ended: string | undefined
   transport.stderr?.on('data', (chunk: unknown) => {
     words = (words + String(chunk)).slice(-1_000)
   })
-  return { transport, lastWords: () => words.trim() }
+  const start = transport.start.bind(transport)
+  transport.start = () => {
+    const starting = start()
+    // The SDK does not tell the exit code. Should its process lie elsewhere, the error says less.
+    const { _process: started } = transport as unknown as { readonly _process?: Partial<ChildProcess> }
+    started?.once?.('exit', (code, signal) => (ended = code === null ? `by ${signal}` : `with exit code ${code}`))
+    return starting
+  }
+  return { transport, program: () => ({ wrote: words.trim(), ended }) }
 }
 
 function httpTransport(target: Target, address: URL): Transport {

@@ -126,6 +126,8 @@ export {
 export type { OptionCheck, OptionChecks } from './extension/_options.ts'
 export { callableNames } from './extension/_names.ts'
 export type { WantedName } from './extension/_names.ts'
+export { causesOf } from './extension/_causes.ts'
+export type { SaidError } from './extension/_causes.ts'
 export { refusedPortAdvice } from './extension/_ports.ts'
 export { Known } from './kernel/outcome/known.ts'
 export { timerLength } from './kernel/call/deadline.ts'

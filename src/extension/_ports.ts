@@ -1,3 +1,5 @@
+import { causesOf } from './_causes.ts'
+
 const blockedInDeno = /^Fetch failed: Requests to port \d+ are blocked$/
 
 /**
@@ -13,16 +15,8 @@ const blockedInDeno = /^Fetch failed: Requests to port \d+ are blocked$/
  * ```
  */
 export function refusedPortAdvice(thrown: unknown): string | undefined {
-  try {
-    let last = thrown as { readonly message?: unknown; readonly cause?: unknown } | null | undefined
-    for (let depth = 0; depth < 8 && typeof last === 'object' && last !== null; depth++) {
-      const { message } = last
-      if (message === 'bad port' || (typeof message === 'string' && blockedInDeno.test(message)))
-        return '`fetch` refuses this port: let the server listen at another one, or give a `fetch` that takes it'
-      last = last.cause as typeof last
-    }
-  } catch {
-    // what cannot be read is another error
-  }
-  return undefined
+  const isRefused = causesOf(thrown).some(({ message }) => message === 'bad port' || blockedInDeno.test(message))
+  return isRefused
+    ? '`fetch` refuses this port: let the server listen at another one, or give a `fetch` that takes it'
+    : undefined
 }

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { createExecutor, tool, type Extension } from 'toolwright'
 import {
   booleanOption,
+  causesOf,
   callableNames,
   checkOptions,
   escapeDeceptive,
@@ -187,4 +188,28 @@ test('a port that `fetch` refuses is told from other errors, however deep and ho
   }
   for (const other of [new TypeError('fetch failed'), circle, unreadable, 'bad port', null, undefined])
     expect(refusedPortAdvice(other)).toBeUndefined()
+})
+
+test('what an error says is read with what is behind it, whatever that is', () => {
+  const refused = Object.assign(new Error('no'), { code: 'ECONNREFUSED' })
+  const several = new AggregateError([refused, Object.assign(new Error(''), { code: 5 })], 'all')
+  expect(causesOf(new TypeError('fetch failed', { cause: several }))).toEqual([
+    { message: 'fetch failed', code: '' },
+    { message: 'all', code: '' },
+    { message: 'no', code: 'ECONNREFUSED' },
+    { message: '', code: '' },
+  ])
+  refused.cause = several
+  expect(causesOf(several)).toHaveLength(3)
+  const wide = (depth: number): unknown => ({
+    errors: depth === 0 ? [] : Array.from({ length: 99 }, () => wide(depth - 1)),
+  })
+  expect(causesOf(wide(2))).toHaveLength(64)
+  const unreadable = new Proxy(new Error('x'), {
+    get: () => {
+      throw new Error('not to be read')
+    },
+  })
+  expect(causesOf(new Error('around', { cause: unreadable }))).toEqual([{ message: 'around', code: '' }])
+  for (const none of ['text', null, undefined, unreadable]) expect(causesOf(none)).toEqual([])
 })

@@ -53,6 +53,19 @@ test.each([
   })
 })
 
+test.each<[string, object]>([
+  ['a code', { code: 'ECONNREFUSED' }],
+  ['the words of Deno', { message: 'error sending request (http://x): client error (Connect): refused' }],
+])('a connection that was not made has sent nothing, however deep %s says so', async (_, said) => {
+  let thrown: Error = Object.assign(new Error(), said)
+  for (let depth = 0; depth < 6; depth++) thrown = new TypeError('fetch failed', { cause: thrown })
+  const { call } = await ready(documentOf({ 'POST /p': { operationId: 'run' } }), {
+    baseUrl,
+    fetch: () => Promise.reject(thrown),
+  })
+  expect(await call('run')).toMatchObject({ status: 'error', effect: 'none' })
+})
+
 test("names that a provider refuses are others in its request, and the document's in ours", async () => {
   const { url, requests } = await serve()
   const parameters = ['filter[id]', '$top'].map((name) => ({ name, in: 'query', schema: { type: 'string' } }))

@@ -1,6 +1,6 @@
 import { ToolFailure } from '../../index.ts'
 import type { ToolErrorDetails } from '../../index.ts'
-import { refusedPortAdvice } from '../../extension.ts'
+import { causesOf, refusedPortAdvice } from '../../extension.ts'
 import { isSafe } from './_operations.ts'
 
 type Category = NonNullable<ToolErrorDetails['category']>
@@ -86,10 +86,11 @@ export function connectionFailure(thrown: unknown, { method, isRepeatable }: Fai
   const advice = refusedPortAdvice(thrown)
   if (advice !== undefined)
     return new ToolFailure(`The request was not sent: ${advice}.`, { category: 'network', effect: 'none' })
-  const codes = codesOf(thrown)
+  const causes = causesOf(thrown)
+  const codes = causes.map((one) => one.code).filter((one) => /^\w{2,60}$/.test(one))
   const isUnsent =
     codes.length === 0
-      ? wordsOfThrown(thrown).some((message) => unconnectedInDeno.test(message))
+      ? causes.some(({ message }) => unconnectedInDeno.test(message))
       : codes.every((code) => notConnected.has(code) || certificates.test(code))
   const [code] = codes
   const words = isUnsent ? 'The API cannot be reached' : 'The connection to the API broke before the answer was whole'
@@ -98,34 +99,4 @@ export function connectionFailure(thrown: unknown, { method, isRepeatable }: Fai
     retryable: isUnsent || isRepeatable,
     ...effectDetail(isUnsent || isSafe(method) ? 'none' : undefined),
   })
-}
-
-/** Returns the messages of a thrown error and of its cause, which may have the address: they are looked at, and not told. */
-function wordsOfThrown(thrown: unknown): string[] {
-  try {
-    const { message, cause } = thrown as { readonly message?: unknown; readonly cause?: unknown }
-    return [message, (cause as { readonly message?: unknown } | null | undefined)?.message].filter(
-      (each) => typeof each === 'string',
-    )
-  } catch {
-    return []
-  }
-}
-
-/** Returns the codes of a thrown error and of its causes. */
-function codesOf(thrown: unknown, depth = 0): string[] {
-  try {
-    if (typeof thrown !== 'object' || thrown === null || depth > 4) return []
-    const { code, cause, errors } = thrown as {
-      readonly code?: unknown
-      readonly cause?: unknown
-      readonly errors?: unknown
-    }
-    const own = typeof code === 'string' && /^[\w]{2,60}$/.test(code) ? [code] : []
-    const all = Array.isArray(errors) ? errors.slice(0, 16).flatMap((each) => codesOf(each, depth + 1)) : []
-    const found = all.length > 0 ? all : own
-    return found.length > 0 ? found : codesOf(cause, depth + 1)
-  } catch {
-    return []
-  }
 }

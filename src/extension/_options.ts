@@ -56,9 +56,9 @@ export function checkOptions<Options extends object>(
   requireKnown(owner, options, Object.keys(checks))
   for (const [name, check] of Object.entries<OptionCheck>(checks)) {
     const value: unknown = options[name as keyof Options]
-    if (value === undefined ? check.isRequired !== true : check.accepts(value)) continue
+    if (value === undefined ? !check.isRequired : check.accepts(value)) continue
     if (value === undefined) throw optionsError(owner, `needs \`${name}\`: ${check.expected}`)
-    const suffix = check.isSecret === true ? '' : `, not ${describedValue(value)}`
+    const suffix = check.isSecret ? '' : `, not ${describedValue(value)}`
     throw optionsError(owner, `takes ${check.expected} as \`${name}\`${suffix}`)
   }
 }
@@ -139,7 +139,7 @@ export const stringOption: OptionCheck = { expected: 'a string', accepts: (value
 
 /** Returns a number with commas. `toLocaleString` loads the words of all languages first, which takes as long as to load the kernel. */
 function numberText(number: number): string {
-  return String(number).replace(/\B(?=(\d{3})+$)/g, ',')
+  return String(number).replace(/(?<!\..*)\B(?=(\d{3})+$)/g, ',')
 }
 
 /** Describes a value that came instead. Nothing of it is called, so that it can do no harm. */

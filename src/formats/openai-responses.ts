@@ -103,15 +103,15 @@ export function openaiResponses(options: OpenAiResponsesOptions = {}): OpenAiRes
         const fullDescription = Object.hasOwn(providerOptions, 'parameters')
           ? description
           : withExamples(description, examples)
-        const definition = {
+        return {
           type,
           name,
           description: fullDescription,
           parameters: inputSchema,
           strict: false,
           ...providerOptions,
+          ...(strict !== undefined && { strict }),
         }
-        return strict === undefined ? definition : { ...definition, strict }
       },
     },
     options,
@@ -154,7 +154,7 @@ export function openaiResponses(options: OpenAiResponsesOptions = {}): OpenAiRes
               : pieces.map((piece) =>
                   typeof piece === 'string' ? { type: 'input_text' as const, text: piece } : piece,
                 ),
-            ...(isObject(caller) ? { caller: { ...caller } as unknown as OpenAiCaller } : undefined),
+            ...(isObject(caller) && { caller: { ...caller } as unknown as OpenAiCaller }),
           }
         },
       )

@@ -35,8 +35,8 @@ test('no part formats a number while it loads: the first number loads the words 
 }, 30_000)
 
 test('numbers in the errors of options have commas', () => {
-  const numbers = [0, 999, 1_000, 65_535, 1_234_567, 0.25, -1_000]
-  const texts = ['0', '999', '1,000', '65,535', '1,234,567', '0.25', '-1,000']
+  const numbers = [0, 999, 1_000, 65_535, 1_234_567, 0.25, 0.12345, -1_000]
+  const texts = ['0', '999', '1,000', '65,535', '1,234,567', '0.25', '0.12345', '-1,000']
   expect(numbers.map((number) => numberFrom(number).expected)).toEqual(
     texts.map((text) => `a number of at least ${text}`),
   )

@@ -13,6 +13,7 @@ import { redactIssues, redactorOf } from '../redaction/redactor.ts'
 import { openSpool } from '../spool/spool.ts'
 import type { Kernel } from './kernel.ts'
 import { reporterOf } from './reporter.ts'
+import { isObject } from './schema/json-schema.ts'
 import { isFunction } from './tool/checks.ts'
 import { registryOf, ToolRegistry } from './tool/registry.ts'
 import { whenLoaded } from './json/thenable.ts'
@@ -53,7 +54,7 @@ type PointCheck = readonly [expected: string, holds: (value: unknown) => boolean
 const callable: PointCheck = ['a function', isFunction]
 const withMethods = (...names: string[]): PointCheck => [
   `an object with ${names.map((name) => `\`${name}()\``).join(', ')}`,
-  (value) => typeof value === 'object' && value !== null && names.every((name) => isFunction(value[name as never])),
+  (value) => isObject(value) && names.every((name) => isFunction(value[name as never])),
 ]
 const listPoint = ([expected, holds]: PointCheck): PointCheck => [
   `an array, and each member ${expected}`,
@@ -241,7 +242,7 @@ function requireKnownOptions(options: object): void {
 }
 
 function requireExtension(extension: unknown, index: number): void {
-  if (typeof extension !== 'object' || extension === null || Array.isArray(extension)) {
+  if (!isObject(extension)) {
     throw new InvalidConfigurationError(
       `\`use[${index}]\` is not an extension but ${valueKind(extension)}. Call its factory, as in \`use: [fileStore(directory)]\`.`,
     )

@@ -1,8 +1,7 @@
-import { idOf, noRecord, optionsOf, type ToolResult } from './call/call.ts'
+import { idOf, noJournal, noRecord, optionsOf, type ToolResult } from './call/call.ts'
 import type { CallOptions } from './call/context-types.ts'
 import type { RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
 import type { ExecutorCalls, RecordedCalls } from './calls-types.ts'
-import { InvalidConfigurationError } from './errors.ts'
 import type { Confirmed } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
 import type { EarlierCalls } from './ports.ts'
@@ -50,7 +49,7 @@ export class Calls implements ExecutorCalls {
   readonly recover = async (options: RecoverOptions = {}): Promise<Recovery> => {
     const { recorder } = this.#kernel
     if (recorder !== undefined) return recorder.recover(options)
-    throw new InvalidConfigurationError('Nothing is recovered without a journal: give the executor one in `use`.')
+    throw noJournal('Nothing is recovered')
   }
 
   readonly reconcile = async (invocationId: string): Promise<ToolResult> => reconcileCall(invocationId, this.#kernel)
@@ -64,7 +63,7 @@ export class Calls implements ExecutorCalls {
 async function reconcileCall(invocationId: string, { recorder }: Pick<Kernel, 'recorder'>): Promise<ToolResult> {
   const id = idOf(invocationId)
   if (recorder !== undefined) return recorder.findings.reconcile(id)
-  throw new InvalidConfigurationError('Nothing is known of a call without a journal: give the executor one in `use`.')
+  throw noJournal('Nothing is known of a call')
 }
 
 /** Makes what gates may ask about the calls before. */

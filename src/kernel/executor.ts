@@ -7,7 +7,8 @@ import type { Caller, CallOptions } from './call/context-types.ts'
 import type { Extension } from './ports.ts'
 import { type Observer, requireEventName, type ToolEvent } from './call/events.ts'
 import type { Shelf } from './result/shelf.ts'
-import { callOf, optionsOf, requireShort, type TakenCall, type ToolCall, type ToolResult } from './call/call.ts'
+import { callOf, noJournal, optionsOf, requireShort } from './call/call.ts'
+import type { TakenCall, ToolCall, ToolResult } from './call/call.ts'
 import { CallContext } from './call/context.ts'
 import { callAround, inherited, runningCall } from './call/parent.ts'
 import { Deadline, timerLength } from './call/deadline.ts'
@@ -28,6 +29,7 @@ import type { Evaluation, Invocable, InvokeResult, ToolExecutor, TurnOptions } f
 import type { ExecutorQueue } from './queue-types.ts'
 import type { Resume } from './recorder.ts'
 import type { ToolRegistry } from './tool/registry.ts'
+import { isObject } from './schema/json-schema.ts'
 import { ShownTools } from './tool/shown-tools.ts'
 
 /** What the executor itself adds to a call. */
@@ -160,10 +162,7 @@ class Executor implements ToolExecutor {
 
   get queue(): ExecutorQueue {
     const { recorder } = this.#kernel
-    if (recorder === undefined) {
-      const words = 'No call waits for a worker without a journal: give the executor one in `use`.'
-      throw new InvalidConfigurationError(words)
-    }
+    if (recorder === undefined) throw noJournal('No call waits for a worker')
     return (this.#queue ??= recorder.queueFor(this.#resume))
   }
 
@@ -292,7 +291,7 @@ function takeUp(parcel: Parcel, resumed: Resumption, kernel: Kernel): void {
  * ```
  */
 export function createExecutor(options: ExecutorOptions = {}): ToolExecutor {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+  if (!isObject(options)) {
     throw new InvalidConfigurationError('createExecutor takes an object of options, such as { tools: [myTool] }.')
   }
   keepShapes()

@@ -14,6 +14,27 @@ test("a call in OpenAI's form is refused with what to pass", async () => {
 })
 
 test.each<[unknown, string]>([
+  ['now', 'string'],
+  [undefined, 'undefined'],
+  [null, 'null'],
+  [[{ name: 'now' }], 'array'],
+  [{ tool: 'now', args: {} }, 'undefined'],
+  [{ name: ['now'] }, 'array'],
+])('what is no call is refused with what a call is, and nothing is thrown: %j', async (call, kind) => {
+  const executor = createExecutor({ tools: [now] })
+  const message = `A call is an object { name, args } with text as \`name\`, and not ${kind}, so nothing was run.`
+  const refused = { status: 'error', effect: 'none', toolName: '', error: { code: 'E_TOOL_NOT_FOUND', message } }
+  expect(await executor.execute(call as ToolCall)).toMatchObject(refused)
+  expect(await executor.executeToolCalls([call as ToolCall])).toMatchObject([refused])
+})
+
+test('args under the name of JSON-RPC are refused with what to pass, as those under the names of providers', async () => {
+  const call = { name: 'now', params: { a: 1 } }
+  const { error } = await createExecutor({ tools: [now] }).execute(call)
+  expect(error?.message).toContain('The call has `params` and no `args`, so nothing was run.')
+})
+
+test.each<[unknown, string]>([
   ['toolExecutionStart', '"toolExecutionStart"'],
   ['toString', '"toString"'],
   [undefined, '"undefined"'],

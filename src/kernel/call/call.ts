@@ -1,11 +1,12 @@
 import { valueKind } from '../json/value-kind.ts'
 import type { SpooledArtifact } from '../result/artifact.ts'
 import type { ContentBlock } from '../result/content.ts'
-import { InvalidConfigurationError, InvalidToolArgsError, JournalError } from '../errors.ts'
+import { InvalidConfigurationError, InvalidToolArgsError, JournalError, ToolNotFoundError } from '../errors.ts'
 import type { CallStatus, ToolError } from '../errors.ts'
 import type { CallOptions } from './context-types.ts'
 import { shortened } from '../json/shortened.ts'
 import { sha256 } from '#sha256'
+import { isObject } from '../schema/json-schema.ts'
 
 /** A program that a provider runs for the model, as its message names it. */
 export interface CallingProgram {
@@ -97,7 +98,7 @@ export const findingMark = '~reconciled'
 export const longestName = 256
 const longestId = 65_536
 const longestToldId = 1_024
-const strangers = ['input', 'arguments', 'parameters'] as const
+const strangers = ['input', 'arguments', 'parameters', 'params']
 
 /** Makes a call from any value, so that the pipeline can always answer. The answer has the whole id. */
 export function callOf(candidate: ToolCall): TakenCall {
@@ -109,7 +110,8 @@ export function callOf(candidate: ToolCall): TakenCall {
       args,
       result,
     }
-    const refusal = args === undefined || typeof id === 'string' ? refusalOf(candidate, call) : undefined
+    const mayBeWrong = args === undefined || typeof id === 'string' || typeof name !== 'string'
+    const refusal = mayBeWrong ? refusalOf(candidate, call, name) : undefined
     if (refusal === undefined && program === undefined) return call
     return { ...call, ...(refusal && { refusal }), ...(isProgram(program) && { program: callingProgram(program) }) }
   } catch {
@@ -118,7 +120,7 @@ export function callOf(candidate: ToolCall): TakenCall {
 }
 
 function isProgram(value: unknown): value is CallingProgram {
-  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
+  return isObject(value) && 'type' in value && typeof value.type === 'string'
 }
 
 function callingProgram({ type, id }: CallingProgram): CallingProgram {
@@ -131,22 +133,27 @@ export function toldId(id: ToolCall['id']): ToolCall['id'] {
   return `${shortened(id, 256)}${sha256(id)}`
 }
 
-/** Refuses a call whose args have another name, since it would run without them. */
-function refusalOf(candidate: object | null | undefined, call: ToolCall): ToolError | undefined {
-  const { id, args } = call
+/** Refuses what is no call, and a call whose args have another name, since it would run without them. */
+function refusalOf(candidate: unknown, { id, args, name }: ToolCall, named: unknown): ToolError | undefined {
   if (typeof id === 'string' && id.length > longestId) {
     return new InvalidToolArgsError(`The id of the call has ${id.length} characters. Use one of at most ${longestId}.`)
   }
-  if (args !== undefined || typeof candidate !== 'object' || candidate === null) return undefined
-  if (call.name === '' && Object.hasOwn(candidate, 'function')) {
+  const has = (field: string): boolean =>
+    args === undefined && Object.hasOwn(Object(candidate), field) && candidate![field as never] !== undefined
+  const stranger = name === '' && has('function') ? 'function' : strangers.find(has)
+  if (stranger !== undefined) {
+    const [ours, fields, format] =
+      stranger === 'function'
+        ? ['name', 'name: call.function.name, args: call.function.arguments', 'openai']
+        : ['args', `name, args: block.${stranger}`, 'anthropic']
     return new InvalidToolArgsError(
-      'The call has `function` and no `name`, so nothing was run. Pass { id, name: call.function.name, args: call.function.arguments }, or make calls of the whole message with a format, such as openai().calls(message).',
+      `The call has \`${stranger}\` and no \`${ours}\`, so nothing was run. Pass { id, ${fields} }, or make calls of the whole message with a format, such as ${format}().calls(message).`,
     )
   }
-  const stranger = strangers.find((field) => Object.hasOwn(candidate, field) && candidate[field as never] !== undefined)
-  if (stranger === undefined) return undefined
-  return new InvalidToolArgsError(
-    `The call has \`${stranger}\` and no \`args\`, so nothing was run. Pass { id, name, args: block.${stranger} }, or make calls of the whole message with a format, such as anthropic().calls(message).`,
+  if (typeof named === 'string') return undefined
+  const kind = valueKind(isObject(candidate) ? named : candidate)
+  return new ToolNotFoundError(
+    `A call is an object { name, args } with text as \`name\`, and not ${kind}, so nothing was run.`,
   )
 }
 
@@ -179,6 +186,11 @@ export function optionsOf<Options extends object>(options: Options): Options {
 export function idOf(invocationId: string): string {
   if (typeof invocationId === 'string') return invocationId
   throw new InvalidConfigurationError(`The id of an invocation is text, and not ${typeof invocationId}.`)
+}
+
+/** Makes the error for what needs a journal. */
+export function noJournal(what: string): InvalidConfigurationError {
+  return new InvalidConfigurationError(`${what} without a journal: give the executor one in \`use\`.`)
 }
 
 /** Makes the error for a call that has no record. */

@@ -11,6 +11,7 @@ import {
 import type { ErrorCategory, ToolError } from '../errors.ts'
 import { escapeDeceptive } from '../json/deceptive.ts'
 import { shortened } from '../json/shortened.ts'
+import { isObject } from '../schema/json-schema.ts'
 
 const longestFailure = 1_000
 
@@ -96,14 +97,16 @@ export function returnedFailure(value: unknown): ToolFailure | undefined {
   return new ToolFailure(error, { recommendations: advice.map(String) })
 }
 
-const resolverCodes = ['ENOTFOUND', 'EAI_AGAIN']
-const socketCodes = ['ETIMEDOUT', 'ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'EHOSTUNREACH', 'ENETUNREACH']
-const fetchCodes = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_SOCKET']
-const networkCodes = new Set([...resolverCodes, ...socketCodes, ...fetchCodes])
+/** Of resolvers, sockets and `fetch`. */
+const networkCodes = new Set(
+  'ENOTFOUND EAI_AGAIN ETIMEDOUT ECONNRESET ECONNREFUSED ECONNABORTED EPIPE EHOSTUNREACH ENETUNREACH UND_ERR_CONNECT_TIMEOUT UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT UND_ERR_SOCKET'.split(
+    ' ',
+  ),
+)
 
 /** Whether the code is that of a network failure. Errors of `fetch` have it in their cause. */
 function isOfNetwork({ code, cause }: { readonly code?: unknown; readonly cause?: unknown }): boolean {
-  const behind = typeof cause === 'object' && cause !== null ? (cause as { readonly code?: unknown }).code : undefined
+  const behind = isObject(cause) ? (cause as { readonly code?: unknown }).code : undefined
   return [code, behind].some((one) => typeof one === 'string' && networkCodes.has(one))
 }
 
@@ -111,7 +114,7 @@ function isOfNetwork({ code, cause }: { readonly code?: unknown; readonly cause?
 export function categoryOf(thrown: unknown): ErrorCategory {
   try {
     if (isToolError(thrown)) return thrown.category
-    if (typeof thrown !== 'object' || thrown === null) return 'unknown'
+    if (!isObject(thrown)) return 'unknown'
     if (thrown instanceof ToolFailure && thrown.category !== undefined) return thrown.category
     const { status, statusCode, name } = thrown as Record<string, unknown>
     const http = status ?? statusCode

@@ -4,6 +4,7 @@ import { InvalidConfigurationError, isToolError } from '../errors.ts'
 import { isPlainObject } from '../json/copy.ts'
 import { modelText } from '../outcome/failure.ts'
 import type { Middleware, ToolHooks } from '../ports.ts'
+import { isObject } from '../schema/json-schema.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import type { RunContext } from '../executor-context.ts'
 
@@ -76,7 +77,7 @@ function afterwards(hook: NonNullable<ToolHooks['postToolUse']>): Middleware {
 }
 
 function has<Name extends string>(answer: unknown, name: Name): answer is Record<Name, unknown> {
-  return typeof answer === 'object' && answer !== null && name in answer
+  return isObject(answer) && name in answer
 }
 
 /** Returns the middleware of a tool, outermost first: the executor's, the tool's own, and its `postToolUse`. */

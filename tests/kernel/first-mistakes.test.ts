@@ -84,8 +84,34 @@ test.each([
   expect(content).toEqual([{ type: 'text', text }])
 })
 
+test.each([
+  { title: { type: 'string' }, body: { type: 'string' } },
+  { description: { type: 'string' } },
+  { type: { type: 'string' }, required: { type: 'boolean' } },
+  { $id: { type: 'string' }, $comment: { type: 'string' } },
+  { enum: { type: 'string' }, examples: { type: 'object' } },
+])('fields in place of a schema are refused, also those with names of keywords: %j', (inputSchema) => {
+  expect(() =>
+    tool({ name: 'post', description: 'Posts', inputSchema: inputSchema as never, handler: () => 1 }),
+  ).toThrow(
+    '`inputSchema` must be a Standard Schema, such as z.object({ … }) of the fields, or a raw JSON Schema, whose fields stand in `properties`',
+  )
+})
+
 test('raw JSON Schema may say nothing, or anything of an object', () => {
-  const schemas = [{}, { additionalProperties: true }, { $ref: '#' }, { anyOf: [] }, { minProperties: 1 }, { 'x-a': 1 }]
+  const schemas = [
+    {},
+    { title: 'A', not: {} },
+    { const: {} },
+    { if: {} },
+    { dependentSchemas: {} },
+    { properties: {} },
+    { additionalProperties: true },
+    { $ref: '#' },
+    { anyOf: [] },
+    { minProperties: 1 },
+    { 'x-a': 1 },
+  ]
   for (const inputSchema of schemas) {
     expect(
       tool({ name: 'any', description: 'Takes it', inputSchema: inputSchema as never, handler: () => 1 }).name,

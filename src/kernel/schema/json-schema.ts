@@ -21,7 +21,7 @@ export function isRaw(schema: Schema | undefined): boolean {
 /** Whether a value can be raw JSON Schema. */
 export function isJsonSchema(schema: unknown): schema is JsonSchema {
   if (typeof schema === 'boolean') return true
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema) || '~standard' in schema) return false
+  if (!isObject(schema) || '~standard' in schema) return false
   // A plain object of any realm: schema objects of other libraries are class instances.
   const prototype: unknown = Object.getPrototypeOf(schema)
   return prototype === null || Object.getPrototypeOf(prototype) === null
@@ -58,11 +58,9 @@ const mostParts = 100_000
 
 /** Returns a private copy that is certainly JSON, without `$schema` if it names the default dialect. */
 function plainCopy(schema: unknown): JsonSchemaObject {
-  const directCopy = typeof schema === 'object' && schema !== null ? copyOfJson(schema, mostParts) : undefined
+  const directCopy = isObject(schema) ? copyOfJson(schema, mostParts) : undefined
   const copy: unknown = directCopy ?? JSON.parse(JSON.stringify(schema)) // class instances and `toJSON` need the text
-  if (typeof copy !== 'object' || copy === null || Array.isArray(copy)) {
-    throw new TypeError('the JSON Schema is not an object')
-  }
+  if (!isObject(copy)) throw new TypeError('the JSON Schema is not an object')
   const { $schema, ...rest } = copy as JsonSchemaObject
   return $schema === undefined || /2020-12/.test($schema) ? rest : copy
 }
@@ -87,7 +85,7 @@ export function requireConverter(
 /** Returns the message of any thrown value, even of a hostile one. */
 export function reasonOf(thrown: unknown): string {
   try {
-    if (typeof thrown === 'object' && thrown !== null && 'message' in thrown) return String(thrown.message)
+    if (isObject(thrown) && 'message' in thrown) return String(thrown.message)
     return String(thrown)
   } catch {
     return 'something that cannot be read'

@@ -19,16 +19,16 @@ const object: Check = ['an object', isObject]
 const listCheck: Check = ['an array', Array.isArray]
 const handler: Check = ['a function', isFunction]
 const textOrFunction: Check = ['a string or a function', (value) => isText(value) || isFunction(value)]
-/** Keywords that tell of an object. A schema without any takes all args. */
+/** Keywords that tell of an object, with `{` behind those that are one. A schema without any takes all args. */
 const objectKeyword =
-  /^(?:\$|x-|(?:type|title|description|required|enum|const|not|if|definitions|examples?)$|[a-z]+Of$|(?:p|[a-zN]+P)ropert|depend)/
+  /^(?:x-|(?:\$\w+|type|title|description|required|enum|examples?|[a-z]+Of)$|(?:const|not|if)\b|(?:p|[a-zN]+P)ropert|depend)/
 /** Whether it is raw JSON Schema, and not fields with schemas. */
 const isRawSchema = (value: unknown): boolean =>
   isJsonSchema(value) && !Object.values(value).some((one) => isStandardSchema(one))
 const isRawInput = (value: unknown): boolean => {
   if (!isRawSchema(value)) return false
-  const names = Object.keys(value as object)
-  return names.length === 0 || names.some((name) => objectKeyword.test(name))
+  const members = Object.entries(value as object)
+  return members.length === 0 || members.some(([name, one]) => objectKeyword.test(isObject(one) ? `${name}{` : name))
 }
 const schemaCheck = (isRaw: (value: unknown) => boolean): Check => [
   'a Standard Schema, such as z.object({ … }) of the fields, or a raw JSON Schema, whose fields stand in `properties`',
@@ -138,8 +138,8 @@ const otherNames = new Map([
 
 /** What stands here for fields of other libraries that tools have not. */
 const otherWays = new Map([
-  ['toModelOutput', 'is not a field of a tool: return `shown(text, value)` from the handler'],
-  ['contextSchema', 'is not a field of a tool: the handler reads `context.values`'],
+  ['toModelOutput', ': return `shown(text, value)` from the handler'],
+  ['contextSchema', ': the handler reads `context.values`'],
 ])
 
 /** Returns the issues of a tool's config, one for each wrong field. */
@@ -157,7 +157,8 @@ export function issuesOfConfig(config: unknown): Issue[] {
     if (Object.hasOwn(fields, field)) continue
     const ours = otherNames.get(field)
     issues.push({
-      message: ours === undefined ? (otherWays.get(field) ?? 'is not a field of a tool') : `is called \`${ours}\` here`,
+      message:
+        ours === undefined ? `is not a field of a tool${otherWays.get(field) ?? ''}` : `is called \`${ours}\` here`,
       path: [field],
     })
   }

@@ -46,9 +46,9 @@ globalThis.outcome = executor.executeToolCalls(format.calls({ role: 'assistant',
 const limits = { id: 4_150, tool: 8_100, app: 47_550, full: 76_500 }
 /** What some bundlers load beyond that. bun keeps functions of a chunk that only its other users need. */
 const larger: Readonly<Record<string, Partial<typeof limits>>> = {
-  esbuild: { full: 77_450 },
+  esbuild: { full: 77_500 },
   bun: { app: 49_850, full: 80_300 },
-  webpack: { app: 48_950 },
+  webpack: { app: 49_050 },
   rspack: { tool: 8_350, app: 48_950, full: 76_500 },
 }
 

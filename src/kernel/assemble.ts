@@ -53,7 +53,7 @@ const optionNames =
 type PointCheck = readonly [expected: string, holds: (value: unknown) => boolean]
 const callable: PointCheck = ['a function', isFunction]
 const withMethods = (...names: string[]): PointCheck => [
-  `an object with ${names.map((name) => `\`${name}()\``).join(', ')}`,
+  `an object with \`${names.join('()`, `')}()\``,
   (value) => isObject(value) && names.every((name) => isFunction(value[name as never])),
 ]
 const listPoint = ([expected, holds]: PointCheck): PointCheck => [
@@ -97,6 +97,7 @@ export interface Assembled {
 export function assemble(options: ExecutorOptions, owner: () => string): Assembled {
   requireKnownOptions(options)
   const extensions = options.use ?? []
+  if (!Array.isArray(extensions)) throw new InvalidConfigurationError('`use` must be an array of extensions.')
   extensions.forEach(requireExtension)
   const report = reporterOf(options.report)
   const store = onlyOne(extensions, 'store')
@@ -203,19 +204,19 @@ function onlyOne<Point extends 'approver' | 'repair' | 'store' | 'records' | 'el
   extensions: readonly Extension[],
   point: Point,
 ): Extension[Point] | undefined {
-  const bringing = extensions.filter((extension) => extension[point] !== undefined)
-  if (bringing.length > 1) {
+  const [only, other] = extensions.map((extension) => extension[point]).filter((part) => part !== undefined)
+  if (other !== undefined) {
     throw new InvalidConfigurationError(
       `Two extensions bring a \`${point}\`, and there can be only one. Leave one out of \`use\`.`,
     )
   }
-  return bringing[0]?.[point]
+  return only
 }
 
-/** Closes the extensions. Throws the error of one that fails to close, or that takes too long. */
+/** Closes the extensions. Throws the error of one that fails to, or takes too long. */
 export async function closeExtensions(extensions: readonly Extension[]): Promise<void> {
   const late = (): ToolTimeoutError =>
-    new ToolTimeoutError(`An extension did not close within ${closingTime.toLocaleString('en')} ms.`)
+    new ToolTimeoutError(`An extension did not close within ${closingTime / 1_000} s.`)
   const closing = extensions.map(async (extension) => limited(extension.close?.(), closingTime, late, () => {}))
   for (const outcome of await Promise.allSettled(closing)) if (outcome.status === 'rejected') throw outcome.reason
 }

@@ -84,6 +84,15 @@ test.each([
   expect(content).toEqual([{ type: 'text', text }])
 })
 
+test.each([memoryJournal(), memoryJournal, 'journal'])(
+  'extensions that are no array are refused in words: %#',
+  (use) => {
+    expect(() => createExecutor({ use: use as never })).toThrow(
+      expect.objectContaining({ code: 'E_INVALID_CONFIGURATION', message: '`use` must be an array of extensions.' }),
+    )
+  },
+)
+
 test.each([
   { title: { type: 'string' }, body: { type: 'string' } },
   { description: { type: 'string' } },

@@ -188,7 +188,6 @@ export function idOf(invocationId: string): string {
   throw new InvalidConfigurationError(`The id of an invocation is text, and not ${typeof invocationId}.`)
 }
 
-/** Makes the error for what needs a journal. */
 export function noJournal(what: string): InvalidConfigurationError {
   return new InvalidConfigurationError(`${what} without a journal: give the executor one in \`use\`.`)
 }

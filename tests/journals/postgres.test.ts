@@ -280,6 +280,19 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     expect(await Promise.all(claims)).toEqual(['mine', 'mine', 'E_JOURNAL', 'mine', 'mine'])
   })
 
+  test('postgresJournal keeps apart what comes together, whatever characters the records have', async () => {
+    const { journal } = open(pool, await newSchema())
+    const texts = ['\u001e', '","', '\\u001e', '{NULL}', '\u001e\u001e"\\', '']
+    const records = texts.map((text, index) => fixtureRecord(`call ${index}`, { input: { [`${text}key`]: text } }))
+    const fences = await Promise.all(records.map((record) => held(journal.claim(record, 'mine'))))
+    const inputs = async (): Promise<unknown[]> =>
+      Promise.all(records.map(async ({ id }) => (await journal.read(id))?.record.input))
+    expect(await inputs()).toEqual(records.map(({ input }) => input))
+    const changed = records.map((record, index) => ({ ...record, input: { text: `${texts[index]}\u001e` } }))
+    await Promise.all(changed.map((record, index) => journal.write(record, fences[index]!)))
+    expect(await inputs()).toEqual(changed.map(({ input }) => input))
+  })
+
   test('postgresJournal puts records of megabytes into statements of their own', async () => {
     const schema = await newSchema()
     let longest = 0

@@ -9,7 +9,7 @@ import type { Rows } from '../sql/_journal.ts'
 import { Gathered } from './_gathered.ts'
 import type { RunStatement, JournalTables } from './_tables.ts'
 import { placeInLine } from './_take-functions.ts'
-import { statementTexts, type StatementTexts } from './_texts.ts'
+import { betweenRecords, statementTexts, type StatementTexts } from './_texts.ts'
 
 /** The payload of a notification is shorter, in bytes. */
 export const limitOfPayload = 8_000
@@ -48,8 +48,8 @@ export class PostgresStatements implements Rows {
     this.channel = `toolwright_${sha256(tables.calls).slice(0, 32)}`
     const texts = statementTexts(tables, notifies ? this.channel : undefined)
     this.#texts = texts
-    this.#claims = this.#changes((values) => claimOf(values, texts), texts.claimEach)
-    this.#writes = this.#changes((values) => writeOf(values, texts), texts.writeEach)
+    this.#claims = this.#changes((values) => claimOf(values, texts), texts.claimEach, 2)
+    this.#writes = this.#changes((values) => writeOf(values, texts), texts.writeEach, 3)
     this.#takeOvers = this.#changes((values) => [texts.takeOver, values], texts.takeOverEach)
   }
 
@@ -94,8 +94,12 @@ export class PostgresStatements implements Rows {
     return wanted.map(([id]) => rows.find((row) => row['id'] === id))
   }
 
-  /** Changes a row by a statement that returns it, or several by one that returns their ids. */
-  #changes(one: (values: RowValues) => OneChange, each: string): Gathered<RowValues, boolean> {
+  /**
+   * Changes a row by a statement that returns it, or several by one that returns their ids.
+   *
+   * @param recordAt Which of the parameters is the text of a record, if one is.
+   */
+  #changes(one: (values: RowValues) => OneChange, each: string, recordAt?: number): Gathered<RowValues, boolean> {
     return new Gathered<RowValues, boolean>({
       keyOf: ([id]) => id,
       lengthOf: (values) =>
@@ -105,7 +109,8 @@ export class PostgresStatements implements Rows {
         return (await this.#ask(text, [...own], true)).length === 1
       },
       all: async (all) => {
-        const lists = all[0]?.map((_, column) => all.map((values) => values[column])) ?? []
+        const lists: unknown[] = all[0]?.map((_, column) => all.map((values) => values[column])) ?? []
+        if (recordAt !== undefined) lists[recordAt] = (lists[recordAt] as string[]).join(betweenRecords)
         const ids = new Set((await this.#ask(each, lists)).map(({ id }) => id))
         return all.map(([id]) => ids.has(id))
       },

@@ -12,6 +12,7 @@ import { requireId, requireState } from './_rows.ts'
 import { keptRecords } from './memory/_kept-record.ts'
 import {
   asRunning,
+  ClaimFence,
   recordCopy,
   deletedOf,
   entryFence,
@@ -84,11 +85,12 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     if (!entries.add(entry, owner)) return null
     newest.add(entry)
     put(entry, facts)
-    return { owner, number: 0 }
+    return new ClaimFence(entry, entries)
   }
 
-  function write(facts: StoredRecord, { owner, number }: Fence): boolean {
-    const entry = entries.get(facts.id)
+  function write(facts: StoredRecord, fence: Fence): boolean {
+    const { owner, number } = fence
+    const entry = ClaimFence.entryOf(fence, facts.id, entries) ?? entries.get(facts.id)
     if (entry === undefined || entry.owner !== owner || !(entry.heldSince <= number)) return false
     entry.version++
     put(entry, facts)

@@ -24,6 +24,38 @@ test('memoryJournal lists the newest few of thousands, whatever the order of the
   expect(newest).toEqual(['c4999', 'c4998', 'c4997'])
 })
 
+describe('memoryJournal takes the fence of a claim', () => {
+  test('for the record that was claimed, and not for another', async () => {
+    const { journal } = memoryJournal()
+    const fence = await held(journal.claim(fixtureRecord('a'), 'mine'))
+    await journal.claim(fixtureRecord('b'), 'yours')
+    expect(await journal.write(fixtureRecord('b', { name: 'other' }), fence)).toBe(false)
+    expect(await journal.write(fixtureRecord('c'), fence)).toBe(false)
+    expect(await journal.read('a')).toEqual({ record: fixtureRecord('a'), fence })
+    expect((await journal.read('b'))?.record).toEqual(fixtureRecord('b'))
+  })
+
+  test('in the journal that made it, and not in another that has its record', async () => {
+    const [one, other] = [memoryJournal().journal, memoryJournal().journal]
+    const fence = await held(one.claim(fixtureRecord('a'), 'mine'))
+    await other.claim(fixtureRecord('a'), 'yours')
+    expect(await other.write(settledOf('a'), fence)).toBe(false)
+    expect(await unfinishedOf(one)).toHaveLength(1)
+    expect(await unfinishedOf(other)).toHaveLength(1)
+  })
+
+  test('until its record is dropped', async () => {
+    const { journal } = memoryJournal({ settled: 1 })
+    const fence = await held(journal.claim(fixtureRecord('a'), 'mine'))
+    expect(await journal.write(settledOf('a'), fence)).toBe(true)
+    expect(await journal.write(settledOf('a', { name: 'later' }), fence)).toBe(true)
+    await journal.claim(settledOf('b'), 'mine')
+    expect(await journal.read('a')).toBe(null)
+    expect(await journal.write(settledOf('a'), fence)).toBe(false)
+    expect(await journal.read('a')).toBe(null)
+  })
+})
+
 describe('memoryJournal has room for so many settled records', () => {
   async function kept(journal: Journal, ids: readonly string[]): Promise<string[]> {
     const found = await Promise.all(ids.map(async (id) => ((await journal.read(id)) === null ? [] : [id])))

@@ -35,6 +35,31 @@ export function entryFence({ owner, version }: MemoryEntry): Fence {
   return { owner, number: version }
 }
 
+/** The fence of a claim. It leads to the entry, so that the writes of a running call search for none. */
+export class ClaimFence implements Fence {
+  /** For the reason that `kernel/shapes.ts` gives. */
+  static readonly kept: ClaimFence = new ClaimFence(new MemoryEntry({ id: '' } as StoredRecord, ''), undefined)
+  readonly owner: string
+  readonly number: number
+  readonly #entry: MemoryEntry
+  readonly #journal: object | undefined
+
+  /** @param journal What tells the journal from others. */
+  constructor(entry: MemoryEntry, journal: object | undefined) {
+    this.owner = entry.owner
+    this.number = entry.version
+    this.#entry = entry
+    this.#journal = journal
+  }
+
+  /** Returns the entry of a record, if a claim in this journal has made the fence, and the call still runs: it is kept so long. */
+  static entryOf(fence: Fence, id: string, journal: object): MemoryEntry | undefined {
+    if (!(#entry in fence) || fence.#journal !== journal) return undefined
+    const entry = fence.#entry
+    return entry.standing === 'running' && entry.facts.id === id ? entry : undefined
+  }
+}
+
 /** A record that another caller wrote than a recorder: its JSON text. */
 export class TextRecord implements StoredRecord {
   readonly text: string

@@ -118,7 +118,7 @@ describe.skipIf(missingBrowser !== undefined)('npm run demo', () => {
     await shows.getByText('2 lamps are on their way to Oslo').waitFor()
     await page.getByLabel('City').waitFor()
     await picture(page, 'shop-ordered', true)
-    expect(await sentencesOf(page, 'decides')).toContain('A customer said yes.')
+    await expect.poll(() => sentencesOf(page, 'decides'), { timeout: 10_000 }).toContain('A customer said yes.')
     expect(await faultsOfLook(page)).toEqual([])
     const inspectorFrame = page.frameLocator('iframe')
     await inspectorFrame.getByRole('option').first().waitFor()

@@ -52,7 +52,7 @@ export const hosts: readonly Host[] = [
     version: '22.18.0',
     kind: 'process',
     program: join(modules, 'node22', 'bin', 'node'),
-    lacks: ['hooks', 'serve'], // it remembers a failed import itself
+    lacks: ['hooks', 'serve', 'unpacking'], // it remembers a failed import itself
     row: 'Node',
   },
   { name: 'Node 24', version: '24.21.0', kind: 'process', program: ownNode, lacks: ['serve'], row: 'Node' },

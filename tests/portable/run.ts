@@ -16,6 +16,7 @@ export type Need =
   | 'sockets'
   | 'sqlite'
   | 'streams'
+  | 'unpacking' // an error if an answer cannot be unpacked
   | 'web' // fetch, Request, Response, URL, Blob
   | 'yaml' // the package, which asks Deno for environment variables
 

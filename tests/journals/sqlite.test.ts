@@ -79,8 +79,23 @@ describe('sqliteJournal opens', () => {
   test('no file in a directory that is not there, and says which file and why', () => {
     const file = join(root, 'missing', 'calls.db')
     expect(() => sqliteJournal(file)).toThrow(JournalError)
-    expect(() => sqliteJournal(file)).toThrow(/ENOENT/)
-    expect(() => sqliteJournal(file)).toThrow(`${file}: The journal could not be read or written (ENOENT)`)
+    expect(() => sqliteJournal(file)).toThrow(
+      `${file}: The journal could not be read or written (ENOENT). There is no directory ${join(root, 'missing')}: make it first, or give the path of a file in one that is there.`,
+    )
+    expect(existsSync(join(root, 'missing'))).toBe(false)
+  })
+
+  test('no file in what is a file itself, and no directory, and says so', () => {
+    const file = newFile()
+    writeFileSync(file, '')
+    expect(() => sqliteJournal(join(file, 'calls.db'))).toThrow(`There is no directory ${file}: make it first`)
+    expect(() => sqliteJournal(root)).toThrow(/unable to open.* It is a directory: give the path of a file in it\.$/)
+  })
+
+  test('a path of a file that it cannot open with no advice about its directory', () => {
+    const file = newFile()
+    writeFileSync(file, 'no database, '.repeat(1_000))
+    expect(() => sqliteJournal(file)).toThrow(/\(file is not a database\)\.$/)
   })
 
   test('no file that is not a database', () => {

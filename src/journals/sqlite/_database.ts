@@ -1,4 +1,5 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { InvalidConfigurationError, JournalError } from '../../errors.ts'
@@ -28,8 +29,25 @@ export function openedDatabase(file: string, busyTimeout: number): DatabaseSync 
   } catch (error) {
     database?.close()
     if (error instanceof InvalidConfigurationError) throw error
-    throw new JournalError(`${file}: ${sqliteRefusal(error).message}`, { cause: error, retryable: isBusy(error) })
+    const words = `${file}: ${sqliteRefusal(error).message}${openingAdvice(file)}`
+    throw new JournalError(words, { cause: error, retryable: isBusy(error) })
   }
+}
+
+/** Says what to do about a path at which no file can be. The system's own words for it are `ENOENT` and the like. */
+function openingAdvice(file: string): string {
+  try {
+    if (isDirectory(file)) return ' It is a directory: give the path of a file in it.'
+    const directory = dirname(file)
+    if (isDirectory(directory)) return ''
+    return ` There is no directory ${directory}: make it first, or give the path of a file in one that is there.`
+  } catch {
+    return '' // this process may not look there
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /** Makes a file that only its owner may read. Never opens an existing file, since closing it would drop SQLite's locks. */

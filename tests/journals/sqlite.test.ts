@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import {
   copyFileSync,
   existsSync,
@@ -27,6 +27,7 @@ import {
   unfinishedOf,
   type Opened,
 } from '../conformance/journals.ts'
+import { hosts, programOf } from '../portable/hosts.ts'
 import { makeOlderFile } from './_older.ts'
 
 let root: string
@@ -96,6 +97,43 @@ describe('sqliteJournal opens', () => {
     const file = newFile()
     writeFileSync(file, 'no database, '.repeat(1_000))
     expect(() => sqliteJournal(file)).toThrow(/\(file is not a database\)\.$/)
+  })
+
+  describe('nothing that the process may not, and says which permission is missing:', () => {
+    const deno = programOf(hosts.find(({ name }) => name === 'Deno')!)
+    const ofDeno = ['run', '--conditions=@toolwright/source', '--no-prompt', '--no-lock', '--no-check', '--allow-read']
+    const ofNode = ['--conditions=@toolwright/source', '--permission', '--allow-fs-read=*']
+
+    function told(program: string, flags: readonly string[], file: string): string {
+      const env = { ...process.env, NO_COLOR: '1', DENO_DIR: join(root, 'deno'), DENO_NO_UPDATE_CHECK: '1' }
+      const child = fileURLToPath(new URL('_open-forbidden.ts', import.meta.url))
+      return spawnSync(program, [...flags, child, file], { env, encoding: 'utf8' }).stdout.trim()
+    }
+
+    test('to write, on Node', () => {
+      const file = newFile()
+      expect(told(process.execPath, ofNode, file)).toBe(
+        `${file}: The journal could not be read or written (ERR_ACCESS_DENIED). Access to this API has been restricted. Use --allow-fs-write to manage permissions.`,
+      )
+    })
+
+    test.skipIf(deno === undefined).each([
+      [
+        'to write, on Deno',
+        ['--allow-sys=osUptime'],
+        /\(NotCapable\)\. Requires write access to .* --allow-write flag\.$/,
+      ],
+      [
+        'to ask how long the machine runs, on Deno',
+        ['--allow-write'],
+        /\(NotCapable\)\. Requires sys access to "osUptime"/,
+      ],
+      ['none, if Deno gives them all', ['--allow-write', '--allow-sys=osUptime'], /^opened$/],
+    ])('%s', (_, flags, words) => {
+      const file = newFile()
+      expect(told(deno ?? '', [...ofDeno, ...flags], file)).toMatch(words)
+      expect(existsSync(file)).toBe(words.source === '^opened$')
+    })
   })
 
   test('no file that is not a database', () => {

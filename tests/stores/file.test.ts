@@ -22,6 +22,7 @@ import { ArtifactError, InvalidConfigurationError } from 'toolwright/errors'
 import { describeStore } from 'toolwright/conformance/stores'
 import { fileStore } from 'toolwright/stores/file'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { hosts, programOf } from '../portable/hosts.ts'
 
 const spooling = { session: 'one', mediaType: 'text/plain' }
 const decoder = new TextDecoder()
@@ -122,6 +123,29 @@ describe('fileStore on the disk', () => {
       yield* createReadStream(join(root, 'not there')) as AsyncIterable<Buffer>
     }
     await expect(store.write(source(), spooling)).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  const deno = programOf(hosts.find(({ name }) => name === 'Deno')!)
+  const ofDeno = ['run', '--no-prompt', '--no-lock', '--no-check', '--allow-read']
+  const forbidden = /^E_ARTIFACT The artifact could not be written: /
+  test.each([
+    [
+      'Node',
+      process.execPath,
+      ['--permission', '--allow-fs-read=*'],
+      /Use --allow-fs-write to manage permissions\.\n$/,
+    ],
+    ['Deno', deno, ofDeno, /Requires write access, run again with the --allow-write flag\.\n$/],
+  ])('says which permission is missing on %s, and names no path', async (_, program, flags, words) => {
+    if (program === undefined) return
+    const directory = await newDirectory()
+    const child = fileURLToPath(new URL('_write-forbidden.ts', import.meta.url))
+    const env = { ...process.env, DENO_DIR: join(root, 'deno'), DENO_NO_UPDATE_CHECK: '1' }
+    const all = [...flags, '--conditions=@toolwright/source', child, directory]
+    const { stdout } = spawnSync(program, all, { env, encoding: 'utf8' })
+    expect(stdout).toMatch(forbidden)
+    expect(stdout).toMatch(words)
+    expect(stdout).not.toContain(directory)
   })
 
   test('a file that was cut short is an error, not a shorter artifact', async () => {

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { InvalidConfigurationError, JournalError } from '../../errors.ts'
 import { journalError } from '../_rows.ts'
 import { bound, valuesInOrder, TextCache, type StatementResult, type Statement } from '../sql/_operations.ts'
-import { prepareTables } from './_tables.ts'
+import { prepareTables, uptimeNow } from './_tables.ts'
 
 /** How long SQLite itself waits for another process, in milliseconds. It blocks this process meanwhile. */
 const stoppage = 10
@@ -14,6 +14,7 @@ const stoppage = 10
 export function openedDatabase(file: string, busyTimeout: number): DatabaseSync {
   let database: DatabaseSync | undefined
   try {
+    uptimeNow() // Deno may forbid it; else a call would be the first to fail
     makePrivate(file)
     database = new DatabaseSync(file, { timeout: busyTimeout })
     const mode = retryBlocking(() => database?.prepare('PRAGMA journal_mode = WAL').get(), busyTimeout)
@@ -29,13 +30,15 @@ export function openedDatabase(file: string, busyTimeout: number): DatabaseSync 
   } catch (error) {
     database?.close()
     if (error instanceof InvalidConfigurationError) throw error
-    const words = `${file}: ${sqliteRefusal(error).message}${openingAdvice(file)}`
+    const words = `${file}: ${sqliteRefusal(error).message}${openingAdvice(file, error)}`
     throw new JournalError(words, { cause: error, retryable: isBusy(error) })
   }
 }
 
-/** Says what to do about a path at which no file can be. The system's own words for it are `ENOENT` and the like. */
-function openingAdvice(file: string): string {
+/** Says what to do about what is forbidden, and about a path at which no file can be: `ENOENT` and the like do not. */
+function openingAdvice(file: string, error: unknown): string {
+  const { name, code, message } = error as { name?: unknown; code?: unknown; message?: unknown }
+  if (name === 'NotCapable' || code === 'ERR_ACCESS_DENIED') return ` ${String(message).replace(/\.?$/, '.')}`
   try {
     if (isDirectory(file)) return ' It is a directory: give the path of a file in it.'
     const directory = dirname(file)
@@ -114,7 +117,7 @@ function isBusy(error: unknown): boolean {
 }
 
 export function sqliteRefusal(error: unknown): JournalError {
-  const { errstr, code } = error as { errstr?: unknown; code?: unknown }
-  const kind = [errstr, code].find((word) => typeof word === 'string') ?? 'unknown'
+  const { errstr, code, name } = error as { errstr?: unknown; code?: unknown; name?: unknown }
+  const kind = [errstr, name === 'NotCapable' ? name : code].find((word) => typeof word === 'string') ?? 'unknown'
   return journalError(error, kind, isBusy(error))
 }

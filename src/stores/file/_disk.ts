@@ -130,8 +130,11 @@ export async function withPlainErrors<Value>(done: string, work: () => Promise<V
   try {
     return await work()
   } catch (cause) {
-    const { code, syscall } = (cause ?? {}) as NodeJS.ErrnoException
-    if (syscall === undefined) throw cause
-    throw new ArtifactError(`The artifact could not be ${done}: ${code ?? 'the disk refused'}.`, { cause })
+    const { name, code, syscall, message } = (cause ?? {}) as NodeJS.ErrnoException
+    // The permissions of Deno and of Node.
+    const isForbidden = name === 'NotCapable' || code === 'ERR_ACCESS_DENIED'
+    if (syscall === undefined && !isForbidden) throw cause
+    const why = isForbidden ? message.replace(/ to ".*"|\.$/g, '') : (code ?? 'the disk refused')
+    throw new ArtifactError(`The artifact could not be ${done}: ${why}.`, { cause })
   }
 }

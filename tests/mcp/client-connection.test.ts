@@ -3,7 +3,7 @@ import { InMemoryTransport, type Transport } from '@modelcontextprotocol/client'
 import { createExecutor, type ToolExecutor } from 'toolwright'
 import { mcpTools } from 'toolwright/mcp/client'
 import { retry } from 'toolwright/middleware/retry'
-import { existsSync, mkdtempSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -89,7 +89,7 @@ describe('a program', () => {
       /It wrote "x{990}x*\\nwhy\\\\u001b\[1m"\. Run/,
     ],
   ])('that ends at once is told with how it ended, what it wrote, and what to do: %s', async (code, words) => {
-    for (const protocol of ['auto', '2025-11-25'] as const) {
+    for (const protocol of ['auto', '2025-11-25', '2026-07-28'] as const) {
       const starting = mcpTools({ command: process.execPath, args: ['-e', code], protocol })
       await expect(starting).rejects.toMatchObject({
         code: 'E_TOOL_DOWNSTREAM_ERROR',
@@ -106,6 +106,22 @@ describe('a program', () => {
       await expect(mcpTools({ ...silent, protocol })).rejects.toMatchObject({ category: 'timeout' })
     }
     await expect(mcpTools({ ...silent, protocol: '2026-07-28' })).rejects.toThrow(/cannot be reached/)
+  })
+
+  test('that does not speak the version that was asked for is told so, and not how we ended it', async () => {
+    const old = connect([define('echo')], { protocol: '2026-07-28' })
+    await expect(old).rejects.toThrow(/did not offer pinned protocol version 2026-07-28/)
+    await expect(old).rejects.toThrow(/^(?!.*its program ended)/)
+  })
+
+  test('is started once if the version is known, and once more to find it out', async () => {
+    const starts = async (protocol: 'auto' | '2026-07-28'): Promise<number> => {
+      const log = join(mkdtempSync(join(tmpdir(), 'toolwright-starts-')), 'log')
+      const code = `require('node:fs').appendFileSync(${JSON.stringify(log)}, '.')`
+      await expect(mcpTools({ command: process.execPath, args: ['-e', code], protocol })).rejects.toThrow(/exit code 0/)
+      return readFileSync(log, 'utf8').length
+    }
+    expect([await starts('2026-07-28'), await starts('auto')]).toEqual([1, 2])
   })
 
   test('over a transport that is never made is given up in time, and one that comes late is closed', async () => {

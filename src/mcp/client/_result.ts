@@ -154,7 +154,8 @@ export function unreachable(error: unknown, server: string, { wrote, ended }: Pr
     ended === undefined
       ? `${errorLine(error)}${causeWords(error)}.${last}`
       : `its program ended ${ended} before it answered.${last} Run \`command\` with \`args\` and \`env\` in a terminal: a server goes on and waits for input.`
-  return downstreamError(error, `The MCP server ${quotedName(server)} cannot be reached: ${why}`)
+  const words = `The MCP server ${quotedName(server)} cannot be reached: ${why}`
+  return downstreamError(error, words, ended === undefined ? undefined : 'connection')
 }
 
 /** Returns what is behind an error, in brackets: `fetch` and the SDK say that they failed, and only the last cause says why. */
@@ -184,8 +185,8 @@ function programAdvice(error: unknown): string | undefined {
     : 'there is no such program, or no such `cwd`'
 }
 
-function downstreamError(cause: unknown, message: string): ToolDownstreamError {
-  const loss = connectionLoss(cause) ?? connectionLoss((cause as { readonly cause?: unknown } | null)?.cause)
+function downstreamError(cause: unknown, message: string, known?: Loss): ToolDownstreamError {
+  const loss = known ?? connectionLoss(cause) ?? connectionLoss((cause as { readonly cause?: unknown } | null)?.cause)
   const isBusy = cause instanceof SdkHttpError && (cause.status === 429 || cause.status >= 500)
   return new ToolDownstreamError(message, {
     cause,

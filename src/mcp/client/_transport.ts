@@ -41,10 +41,13 @@ function unused(transport: Transport): Transport {
 }
 
 async function programTransport(target: Target, command: string): Promise<PreparedTransport> {
-  const { args = [], env = {}, cwd, limits } = target
+  const { args = [], env = {}, cwd, limits, protocol } = target
   // Loaded only to start a program: not every platform has processes.
   const { StdioClientTransport } = await import('#mcp-stdio')
-  const transport = new StdioClientTransport({
+  // Of its own class, the SDK starts a second program to ask it for the version, and tells nothing of how that one ended. If
+  // there is nothing to choose, one program is enough.
+  const ProgramTransport = protocol === '2026-07-28' ? class extends StdioClientTransport {} : StdioClientTransport
+  const transport = new ProgramTransport({
     command,
     args: [...args],
     env: { ...env },
@@ -54,6 +57,7 @@ async function programTransport(target: Target, command: string): Promise<Prepar
   })
   let words = ''
   let ended: string | undefined
+  let isClosing = false
   transport.stderr?.on('data', (chunk: unknown) => {
     words = (words + String(chunk)).slice(-1_000)
   })
@@ -62,8 +66,15 @@ async function programTransport(target: Target, command: string): Promise<Prepar
     const starting = start()
     // The SDK does not tell the exit code. Should its process lie elsewhere, the error says less.
     const { _process: started } = transport as unknown as { readonly _process?: Partial<ChildProcess> }
-    started?.once?.('exit', (code, signal) => (ended = code === null ? `by ${signal}` : `with exit code ${code}`))
+    started?.once?.('exit', (code, signal) => {
+      if (!isClosing) ended = code === null ? `by ${signal}` : `with exit code ${code}`
+    })
     return starting
+  }
+  const close = transport.close.bind(transport)
+  transport.close = () => {
+    isClosing = true // a program that we end says nothing by how it ends
+    return close()
   }
   return { transport, program: () => ({ wrote: words.trim(), ended }) }
 }

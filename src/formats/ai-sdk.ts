@@ -5,6 +5,7 @@
  * @module
  */
 import type { Format, ToolCall, ToolDefinition } from '../index.ts'
+import { optionsError } from '../extension.ts'
 import { requireOptions } from './_options.ts'
 import { beyond } from './_budget.ts'
 import { definer } from './_definitions.ts'
@@ -105,6 +106,7 @@ const ownPart = /^(?:tool-(?:call|result|error|approval-request)|reasoning(?:-fi
 export function aiSdk(options: AiSdkOptions = {}): AiSdkFormat {
   requireOptions('ai-sdk', options, ['strict', 'dialect', 'version'])
   const { version = 7 } = options
+  if (![5, 6, 7].includes(version)) throw optionsError('ai-sdk', 'takes 5, 6 or 7 as `version`')
   const carry = (media: Media): AiSdkFile => filePart(media, version) as AiSdkFile
   const optionsOf = (tool: ToolDefinition): unknown => tool.libraryOptions['ai-sdk']
   const schemas = schemasOf(

@@ -1,14 +1,23 @@
 import type { ToolDefinition } from '../index.ts'
 import { InvalidConfigurationError, ToolNotFoundError } from '../errors.ts'
+import { oneOf, type OptionCheck } from '../extension.ts'
+import type { AiSdkToolsOptions } from './_ai-sdk-types.ts'
+import { checkConversation } from './_options.ts'
 
+const anyOption: OptionCheck = { expected: 'tools by their names', accepts: () => true }
 const definitionMark = Symbol.for('toolwright.definition')
 
-/** Returns how an option is set; the first of its words is the default. @throws `E_INVALID_CONFIGURATION` if it is another. */
-export function modeOf<Mode extends string>(name: string, mode: Mode | undefined, modes: readonly [Mode, Mode]): Mode {
-  if (mode === undefined) return modes[0]
-  if (modes.includes(mode)) return mode
-  const words = modes.map((each) => JSON.stringify(each)).join(' or ')
-  throw new InvalidConfigurationError(`\`${name}\` of aiSdkTools is ${words}, and not ${quotedValue(mode)}.`)
+/** @throws `E_INVALID_CONFIGURATION` if an option of `aiSdkTools` is unknown, missing or wrong. */
+export function checkAiSdkOptions(options: AiSdkToolsOptions): void {
+  checkConversation('aiSdkTools', options, {
+    version: {
+      expected: '6 or 7, the major version of the SDK (for 5 there is `aiSdk` of `toolwright/formats/ai-sdk`),',
+      accepts: (value) => value === 6 || value === 7,
+    },
+    tools: anyOption, // `requireTools` looks at each
+    output: oneOf('envelope', 'value'),
+    errors: oneOf('output-available', 'output-error'),
+  })
 }
 
 /**

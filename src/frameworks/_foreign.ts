@@ -1,4 +1,5 @@
 import { Tool, type Schema, type ToolContext, type ToolOptions } from '../index.ts'
+import { checkOptions, optionsError, type OptionCheck, type OptionChecks } from '../extension.ts'
 
 /** What only the application knows of a framework's tool. */
 export type ForeignToolOptions = Partial<
@@ -44,6 +45,34 @@ export interface Foreign {
   readonly requiresConfirmation?: boolean | ((input: unknown, context: ToolContext) => unknown)
   readonly libraryOptions?: object
   readonly handler?: (input: unknown, context: ToolContext) => unknown
+}
+
+const byNames: OptionCheck = { expected: 'options of tools by their names', accepts: isNamedList }
+
+/**
+ * Checks what a function is given that makes tools of a framework's.
+ *
+ * @param owner The function, for the error.
+ * @param own The options that it has beside `tools`.
+ * @param isNamed Whether it takes the tools by their names. Default: it takes an array.
+ * @throws `E_INVALID_CONFIGURATION` if they are no tools, or an option is unknown, missing or wrong.
+ */
+export function checkForeign<Options extends ForeignOptions>(
+  owner: string,
+  tools: unknown,
+  options: Options,
+  own: OptionChecks<Omit<Options, 'tools'>>,
+  isNamed = false,
+): void {
+  const isFitting = isNamed ? isNamedList(tools) : Array.isArray(tools)
+  if (!isFitting || !Object.values(tools as object).every((each) => Object(each) === each)) {
+    throw optionsError(owner, isNamed ? 'takes tools by their names, such as { search }' : 'takes an array of tools')
+  }
+  checkOptions<object>(owner, options, { tools: byNames, ...own })
+}
+
+function isNamedList(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Makes a tool of a framework's. Its own wish to be confirmed stays, unless the application says otherwise. */

@@ -13,7 +13,7 @@ import { InvalidConfigurationError, InvalidInitialToolValueError } from '../erro
 import type { JsonSchemaObject } from '../extension.ts'
 import { isObject } from '../formats/_read.ts'
 import { objectsOf } from './_ai-sdk-messages.ts'
-import { foreignTool, type ForeignOptions } from './_foreign.ts'
+import { checkForeign, foreignTool, type ForeignOptions } from './_foreign.ts'
 import type { ForeignFunction } from './_options.ts'
 import { toolCallIdOf } from './_results.ts'
 
@@ -59,6 +59,7 @@ export async function fromAiSdk(
   tools: { readonly [name: string]: AiSdkForeignTool },
   options: ForeignOptions = {},
 ): Promise<Tool[]> {
+  checkForeign('fromAiSdk', tools, options, {}, true)
   return Promise.all(Object.entries(tools).map(([name, theirs]) => aiSdkTool(name, theirs, options)))
 }
 

@@ -1,6 +1,6 @@
 import { content, shown, ToolFailure, type ContentBlock, type Schema, type Tool, type ToolContext } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
-import { foreignTool, type ForeignOptions } from './_foreign.ts'
+import { checkForeign, foreignTool, type ForeignOptions } from './_foreign.ts'
 import { toolCallIdOf } from './_results.ts'
 
 /** A tool of LangChain. */
@@ -27,6 +27,7 @@ const textInput = { type: 'object', properties: { input: { type: 'string' } }, r
  * @experimental
  */
 export function fromLangchain(tools: readonly LangchainForeignTool[], options: ForeignOptions = {}): Tool[] {
+  checkForeign('fromLangchain', tools, options, {})
   return tools.map((theirs) => {
     const { name, description, schema, returnDirect, extras } = theirs
     // Tools that take a text have a transform of it as their schema.

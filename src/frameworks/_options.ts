@@ -1,4 +1,12 @@
 import type { Caller, ToolEventOf, ToolExecutor, ToolResult, ToolValues } from '../index.ts'
+import {
+  checkOptions,
+  functionOption,
+  required,
+  stringOption,
+  type OptionCheck,
+  type OptionChecks,
+} from '../extension.ts'
 import type { AiSdkOptions } from '../formats/ai-sdk.ts'
 
 /** A provider whose dialect schemas are written in. */
@@ -83,4 +91,50 @@ export interface FrameworkResult extends Omit<ToolResult, 'artifact' | 'duration
     readonly message: string
     readonly retryable: boolean
   }
+}
+
+const conversationChecks: OptionChecks<FrameworkOptions> = {
+  executor: required({
+    expected: 'what `createExecutor` returned',
+    accepts: (value) => typeof (value as Partial<ToolExecutor> | null)?.tools === 'function',
+  }),
+  session: required({
+    expected: 'text that names the conversation, in which approvals and handles hold',
+    accepts: (value) => typeof value === 'string' && value !== '',
+  }),
+  caller: { expected: '"model", "user" or { app: "its name" }', accepts: isCaller },
+  principal: stringOption,
+  values: { expected: 'an object, or a function that returns one', accepts: (value) => Object(value) === value },
+  decidedBy: stringOption,
+  invocationId: functionOption,
+  dialect: stringOption,
+  report: functionOption,
+}
+
+/**
+ * Checks the options of a framework's function: those of every conversation, and its own.
+ *
+ * @param owner The function, for the error.
+ * @throws `E_INVALID_CONFIGURATION` if one of them is unknown, missing or wrong.
+ */
+export function checkConversation<Options extends object>(
+  owner: string,
+  options: Options,
+  own: OptionChecks<Omit<Options, keyof FrameworkOptions>>,
+): void {
+  checkOptions<object>(owner, options, { ...conversationChecks, ...own })
+}
+
+/** Takes one of a framework's classes or functions. @param expected What it is, and where the framework has it. */
+export function frameworkOption(expected: string): OptionCheck {
+  return required({ ...functionOption, expected })
+}
+
+/** Whether a value, such as a framework's module, has these classes or functions. */
+export function hasFunctions(value: unknown, names: readonly string[]): boolean {
+  return names.every((name) => typeof Object(value)[name] === 'function')
+}
+
+function isCaller(value: unknown): boolean {
+  return value === 'model' || value === 'user' || typeof (value as { readonly app?: unknown } | null)?.app === 'string'
 }

@@ -9,7 +9,7 @@ import {
   type ToolValues,
   type WaitingCall,
 } from '../index.ts'
-import { ApprovalInvalidError, InvalidConfigurationError, ToolDeniedError, isToolError } from '../errors.ts'
+import { ApprovalInvalidError, ToolDeniedError, isToolError } from '../errors.ts'
 import { reporterOf, type JsonSchemaObject, type RespondOptions } from '../extension.ts'
 import { aiSdk, type AiSdkFormat } from '../formats/ai-sdk.ts'
 import type { PersonAnswer, ApprovalQuestion, FrameworkOptions, FrameworkRun, AnswerOfCall } from './_options.ts'
@@ -45,7 +45,6 @@ export class Visit {
 
   /** @param framework Its name, for the record. */
   constructor(options: FrameworkOptions, framework: string) {
-    requireConversation(options, framework)
     const { executor, session, caller = 'model', dialect, decidedBy = framework } = options
     this.executor = executor
     this.session = session
@@ -275,16 +274,5 @@ export class Visit {
   #failed(call: ToolCall, invocationId: string | undefined, thrown: unknown): ToolResult {
     if (!isToolError(thrown)) this.report(thrown)
     return failedCall(call, invocationId, thrown)
-  }
-}
-
-/** Without a session, all conversations would share approvals and the identities of their calls. */
-function requireConversation(options: Partial<FrameworkOptions> | undefined, framework: string): void {
-  const { executor, session } = options ?? {}
-  const lacks = (what: string): InvalidConfigurationError =>
-    new InvalidConfigurationError(`The tools for ${framework} need ${what}.`)
-  if (typeof executor?.tools !== 'function') throw lacks('`executor`: what `createExecutor` returned')
-  if (typeof session !== 'string' || session === '') {
-    throw lacks('`session`: text that names the conversation, in which approvals and handles hold')
   }
 }

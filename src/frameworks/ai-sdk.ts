@@ -7,7 +7,7 @@
 import type { ToolDefinition, ToolResult } from '../index.ts'
 import { aiSdk } from '../formats/ai-sdk.ts'
 import { answerIn, objectsOf, answersIn } from './_ai-sdk-messages.ts'
-import { modeOf, requireTools } from './_ai-sdk-options.ts'
+import { checkAiSdkOptions, requireTools } from './_ai-sdk-options.ts'
 import { Outputs } from './_ai-sdk-outputs.ts'
 import type {
   AiSdkApproval,
@@ -99,9 +99,10 @@ export function aiSdkTools<
   Output extends AiSdkOutputMode = 'envelope',
   Errors extends AiSdkErrorMode = 'output-available',
 >(options: AiSdkToolsOptions<Tools, Output, Errors>): AiSdkTools<Tools, Output, Errors> {
+  checkAiSdkOptions(options)
   const { version = 7, dialect, report } = options
-  const outputMode = modeOf<AiSdkOutputMode>('output', options.output, ['envelope', 'value'])
-  const errorMode = modeOf<AiSdkErrorMode>('errors', options.errors, ['output-available', 'output-error'])
+  const outputMode: AiSdkOutputMode = options.output ?? 'envelope'
+  const errorMode: AiSdkErrorMode = options.errors ?? 'output-available'
   const visit = new Visit(options, 'ai-sdk')
   const format = aiSdk({ version, ...(dialect && { dialect }), ...(report && { report }) })
   const outputs = new Outputs(visit, format, outputMode, errorMode)

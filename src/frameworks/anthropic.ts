@@ -5,6 +5,7 @@
  * @module
  */
 import { anthropic, type AnthropicTool, type AnthropicToolResult } from '../formats/anthropic.ts'
+import { checkConversation, frameworkOption } from './_options.ts'
 import { Visit, type FrameworkOptions } from './_visit.ts'
 
 export type { DialectName, FrameworkOptions } from './_visit.ts'
@@ -53,6 +54,9 @@ export interface AnthropicRunnableTool extends AnthropicTool {
  * @experimental
  */
 export function anthropicTools(options: AnthropicToolsOptions): AnthropicRunnableTool[] {
+  checkConversation('anthropicTools', options, {
+    ToolError: frameworkOption('the class `ToolError` of `@anthropic-ai/sdk/lib/tools/ToolError`'),
+  })
   const { ToolError } = options
   const visit = new Visit(options, 'anthropic')
   const format = anthropic({ report: visit.report })

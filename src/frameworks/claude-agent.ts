@@ -5,8 +5,10 @@
  * @module
  */
 import type { ToolExecutor, ToolResult } from '../index.ts'
+import { functionOption, stringOption } from '../extension.ts'
 import { mcpServer } from '../mcp/server.ts'
 import { answerOf, offered, questionOf, type FrameworkQuestion } from './_approvals.ts'
+import { checkConversation } from './_options.ts'
 import { Visit, type PersonAnswer, type FrameworkOptions } from './_visit.ts'
 
 export type { FrameworkQuestion } from './_approvals.ts'
@@ -86,6 +88,11 @@ const idOfCall = 'claudecode/toolUseId'
 export function claudeAgentServer<Options extends ClaudePermissionOptions = ClaudePermissionOptions>(
   options: ClaudeAgentServerOptions<Options>,
 ): ClaudeAgentServer<Options> {
+  checkConversation('claudeAgentServer', options, {
+    name: stringOption,
+    ask: functionOption,
+    canUseTool: functionOption,
+  })
   const { executor, session, name: server = 'toolwright', ask } = options
   const visit = new Visit(options, 'claude-agent')
   const prefix = `mcp__${server}__`

@@ -6,9 +6,11 @@
  */
 import { JsonArtifact, type ToolCall, type ToolDefinition, type ToolResult } from '../index.ts'
 import { InvalidConfigurationError, ToolFailure } from '../errors.ts'
+import { functionOption, oneOf, required } from '../extension.ts'
 import { isObject } from '../formats/_read.ts'
 import { openai } from '../formats/openai.ts'
 import { answerOf, offered, questionOf, type FrameworkQuestion } from './_approvals.ts'
+import { checkConversation, hasFunctions } from './_options.ts'
 import { Visit, type PersonAnswer, type FrameworkOptions } from './_visit.ts'
 
 export { fromLangchain } from './_from-langchain.ts'
@@ -82,12 +84,15 @@ interface StructuredTool {
  * @experimental
  */
 export function langchainTools<Made>(options: LangchainToolsOptions<Made>): Made[] {
+  checkConversation('langchainTools', options, {
+    core: required({
+      expected: '{ DynamicStructuredTool, ToolMessage } of `@langchain/core/tools` and `@langchain/core/messages`',
+      accepts: (value) => hasFunctions(value, ['DynamicStructuredTool', 'ToolMessage']),
+    }),
+    interrupt: functionOption,
+    artifact: oneOf('call', 'value'),
+  })
   const { core, interrupt, report, artifact: artifactMode = 'call' } = options
-  if (artifactMode !== 'call' && artifactMode !== 'value') {
-    throw new InvalidConfigurationError(
-      `\`artifact\` of langchainTools is "call" or "value", and not ${JSON.stringify(artifactMode)}.`,
-    )
-  }
   const visit = new Visit(options, 'langchain')
   const format = openai({ ...(report && { report }) })
   const Structured = core.DynamicStructuredTool as unknown as new (fields: object) => StructuredTool

@@ -14,11 +14,11 @@ import {
   type ToolContext,
   type ToolDefinition,
 } from '../index.ts'
-import type { JsonSchemaObject } from '../extension.ts'
+import { functionOption, type JsonSchemaObject } from '../extension.ts'
 import { aiSdk, type AiSdkReply } from '../formats/ai-sdk.ts'
 import { answerOf, offered, questionOf, type FrameworkQuestion } from './_approvals.ts'
-import { foreignTool, type ForeignOptions } from './_foreign.ts'
-import type { ForeignFunction } from './_options.ts'
+import { checkForeign, foreignTool, type ForeignOptions } from './_foreign.ts'
+import { checkConversation, frameworkOption, type ForeignFunction } from './_options.ts'
 import { toolCallIdOf } from './_results.ts'
 import { resultJson, Visit, type FrameworkOptions, type FrameworkResult } from './_visit.ts'
 
@@ -98,6 +98,9 @@ const resumeSchema = {
  * @experimental
  */
 export function mastraTools<Made>(options: MastraToolsOptions<Made>): { [name: string]: Made } {
+  checkConversation('mastraTools', options, {
+    createTool: frameworkOption('the function `createTool` of `@mastra/core/tools`'),
+  })
   const { createTool, report } = options
   const visit = new Visit(options, 'mastra')
   const format = aiSdk({ ...(report && { report }) })
@@ -192,6 +195,7 @@ export interface FromMastraOptions extends ForeignOptions {
  * @experimental
  */
 export function fromMastra(tools: readonly MastraForeignTool[], options: FromMastraOptions = {}): Tool[] {
+  checkForeign('fromMastra', tools, options, { requestContext: functionOption, onSuspend: functionOption })
   return tools.map((theirs) => {
     const { id: name, description, inputSchema = { type: 'object' }, requireApproval } = theirs
     const contextOf = ({ values }: ToolContext): object | undefined => options.requestContext?.(values)

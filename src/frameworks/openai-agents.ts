@@ -6,10 +6,10 @@
  */
 import { content, type Tool, type ToolContext, type ToolResult } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
-import { reporterOf } from '../extension.ts'
+import { functionOption, reporterOf } from '../extension.ts'
 import { openaiResponses, type OpenAiToolOutput } from '../formats/openai-responses.ts'
-import { foreignTool, type ForeignOptions } from './_foreign.ts'
-import type { ForeignFunction } from './_options.ts'
+import { checkForeign, foreignTool, type ForeignOptions } from './_foreign.ts'
+import { checkConversation, frameworkOption, type ForeignFunction } from './_options.ts'
 import { toolCallIdOf } from './_results.ts'
 import { Visit, type PersonAnswer, type FrameworkOptions, type AnswerOfCall } from './_visit.ts'
 
@@ -86,6 +86,7 @@ export interface OpenAiRunState {
 export function openaiAgentsTools<Made extends object>(
   options: OpenAiAgentsToolsOptions<Made>,
 ): OpenAiAgentsTools<Made> {
+  checkConversation('openaiAgentsTools', options, { tool: frameworkOption('the function `tool` of `@openai/agents`') })
   const visit = new Visit(options, 'openai-agents')
   const format = openaiResponses({ report: visit.report })
   const callOf = (callId: string | undefined, name: string, input: unknown): ReturnType<typeof visit.callOf> => {
@@ -180,6 +181,10 @@ export interface FromOpenaiAgentsOptions extends ForeignOptions {
  * @experimental
  */
 export function fromOpenaiAgents(tools: readonly OpenAiAgentsForeignTool[], options: FromOpenaiAgentsOptions): Tool[] {
+  checkForeign('fromOpenaiAgents', tools, options, {
+    RunContext: frameworkOption('the class `RunContext` of `@openai/agents`'),
+    report: functionOption,
+  })
   const { RunContext } = options
   const report = reporterOf(options.report)
   return tools.flatMap((theirs) => {

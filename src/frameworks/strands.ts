@@ -13,10 +13,11 @@ import {
   type ToolDefinition,
   type ToolResult,
 } from '../index.ts'
-import type { JsonSchemaObject } from '../extension.ts'
+import { functionOption, required, type JsonSchemaObject } from '../extension.ts'
 import { aiSdk } from '../formats/ai-sdk.ts'
 import { answerOf, offered, questionOf } from './_approvals.ts'
-import { foreignTool, type ForeignOptions } from './_foreign.ts'
+import { checkForeign, foreignTool, type ForeignOptions } from './_foreign.ts'
+import { checkConversation, hasFunctions } from './_options.ts'
 import { toolCallIdOf } from './_results.ts'
 import { Visit, type FrameworkOptions } from './_visit.ts'
 
@@ -72,6 +73,12 @@ const imageFormats = new Set(['png', 'jpeg', 'gif', 'webp'])
  * @experimental
  */
 export function strandsTools<Made>(options: StrandsToolsOptions<Made>): Made[] {
+  checkConversation('strandsTools', options, {
+    sdk: required({
+      expected: 'the SDK: import * as sdk from "@strands-agents/sdk"',
+      accepts: (value) => hasFunctions(value, ['Tool', 'ToolStreamEvent', 'ToolResultBlock', 'TextBlock']),
+    }),
+  })
   const { sdk, report } = options
   const visit = new Visit(options, 'strands')
   const format = aiSdk({ ...(report && { report }) })
@@ -172,6 +179,7 @@ export interface FromStrandsOptions extends ForeignOptions {
  * @experimental
  */
 export function fromStrands(tools: readonly StrandsForeignTool[], options: FromStrandsOptions = {}): Tool[] {
+  checkForeign('fromStrands', tools, options, { onInterrupt: functionOption })
   return tools.map((theirs) => {
     const { name, description, toolSpec } = theirs
     async function* handler(input: unknown, context: ToolContext): AsyncGenerator<unknown, unknown, undefined> {

@@ -8,7 +8,8 @@ import { ToolFailure, type Schema, type Tool, type ToolContext, type ToolResult 
 import type { JsonSchemaObject } from '../extension.ts'
 import { aiSdk } from '../formats/ai-sdk.ts'
 import { offered } from './_approvals.ts'
-import { foreignTool, type ForeignOptions } from './_foreign.ts'
+import { checkForeign, foreignTool, type ForeignOptions } from './_foreign.ts'
+import { checkConversation } from './_options.ts'
 import { toolCallIdOf } from './_results.ts'
 import { Visit, type FrameworkOptions } from './_visit.ts'
 
@@ -88,6 +89,7 @@ export interface TanstackTools {
  * @experimental
  */
 export function tanstackTools(options: FrameworkOptions): TanstackTools {
+  checkConversation('tanstackTools', options, {})
   const { report } = options
   const visit = new Visit(options, 'tanstack')
   const format = aiSdk({ ...(report && { report }) })
@@ -193,6 +195,7 @@ export interface TanstackForeignTool {
  * @experimental
  */
 export function fromTanstack(tools: readonly TanstackForeignTool[], options: ForeignOptions = {}): Tool[] {
+  checkForeign('fromTanstack', tools, options, {})
   return tools.map((theirs) => {
     const { name, description, execute, needsApproval: requiresConfirmation = false } = theirs
     const inputSchema = (theirs.inputSchema ?? ({ type: 'object' } satisfies JsonSchemaObject)) as Schema

@@ -28,6 +28,14 @@ test.each<[string, (dialect: never) => unknown]>([
   expect(() => make('grok' as never)).toThrow(/has no dialect "grok"; its dialects are openai, groq, mistral, xai/)
 })
 
+test('aiSdk refuses a version that it does not know, with those that it knows', () => {
+  for (const version of [4, 8, '7', null]) {
+    expect(() => aiSdk({ version: version as never })).toThrow(expect.objectContaining({ code }))
+  }
+  expect(() => aiSdk({ version: 8 as never })).toThrow(/`ai-sdk` takes 5, 6 or 7 as `version`\.$/)
+  for (const version of [5, 6, 7] as const) expect(() => aiSdk({ version })).not.toThrow()
+})
+
 test('openai refuses a message of a role that there is not, and reads nothing in one of each role that there is', () => {
   expect(() => openai().calls({ role: 'nobody' })).toThrow(expect.objectContaining({ code }))
   expect(() => openai().calls([{ role: 'nobody', content: 'x' }])).toThrow(expect.objectContaining({ code }))

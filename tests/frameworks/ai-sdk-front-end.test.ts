@@ -430,9 +430,12 @@ describe.skipIf(missing !== undefined)('a front end of the AI SDK', () => {
     })
 
     test.each([
-      [{ output: 'values' }, /`output` of aiSdkTools is "envelope" or "value", and not "values"/],
-      [{ errors: 'throw' }, /`errors` of aiSdkTools is "output-available" or "output-error", and not "throw"/],
-      [{ errors: true }, /and not boolean/],
+      [{ output: 'values' }, /takes "envelope" or "value" as `output`, not "values"/],
+      [{ errors: 'throw' }, /takes "output-available" or "output-error" as `errors`, not "throw"/],
+      [{ errors: true }, /as `errors`, not true/],
+      [{ version: 5 }, /takes 6 or 7, .* \(for 5 there is `aiSdk` of .*\), as `version`, not 5\.$/],
+      [{ version: 8 }, /as `version`, not 8\.$/],
+      [{ version: '7' }, /as `version`, not "7"\.$/],
     ])('is told of options that do not exist: %o', (options, words) => {
       expect(() => aiSdkTools({ executor: executorWith(), session, ...(options as object) })).toThrow(words)
     })

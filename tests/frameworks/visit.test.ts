@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { clientTool, createExecutor, tool, type Extension, type ToolExecutor } from 'toolwright'
-import { InvalidConfigurationError } from 'toolwright/errors'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -282,16 +281,4 @@ test('the JSON of a result has no token and no duration, and is the same each ti
   expect(Object.keys(resultJson(held))).not.toContain('token')
   const call = { ...large, id: 'c2', args: { cents: 5 } }
   expect(resultJson(await visit.run(call))).toEqual(resultJson(await visit.run(call)))
-})
-
-test.each<[string, unknown]>([
-  ['`session`: text that names the conversation', { executor: createExecutor() }],
-  ['`session`: text that names the conversation', { executor: createExecutor(), session: '' }],
-  ['`executor`: what `createExecutor` returned', createExecutor()],
-  ['`executor`: what `createExecutor` returned', { session: 'chat-1', executor: null }],
-  ['`executor`: what `createExecutor` returned', undefined],
-])('options without what every conversation needs are refused: %s', (words, options) => {
-  const visit = (): unknown => new Visit(options as never, 'ai-sdk')
-  expect(visit).toThrow(InvalidConfigurationError)
-  expect(visit).toThrow(`The tools for ai-sdk need ${words}`)
 })

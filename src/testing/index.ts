@@ -18,5 +18,6 @@ export {
   type ScriptedLanguageModel,
   type ScriptMessage,
   type ScriptStep,
+  type ScriptCall,
   type ScriptTurn,
 } from './script.ts'

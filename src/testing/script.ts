@@ -23,10 +23,16 @@ export type { ScriptedAgentsModel, ScriptedLanguageModel } from './_models.ts'
 
 /** What a model says in one message. */
 export interface ScriptTurn {
-  readonly text?: string
+  readonly text?: string | undefined
   /** The calls that it makes: a name and args, or a whole call. Without an id they are `call_1`, `call_2` and so on. */
-  readonly calls?: readonly (ToolCall | readonly [name: string, args?: unknown])[]
+  readonly calls?: readonly ScriptCall[] | undefined
 }
+
+/**
+ * A call of a script: a name and args, or a whole call. The last form is that of a name and args in a variable, of whose order
+ * TypeScript knows nothing; the script itself refuses one without a name.
+ */
+export type ScriptCall = ToolCall | readonly [name: string, args?: unknown] | readonly (string | object)[]
 
 /** A turn: text, text and calls, or a whole message of the provider. */
 export type ScriptMessage<Message = never> = string | ScriptTurn | Message
@@ -190,15 +196,14 @@ class TurnScript<Message> implements Script<Message> {
     return { text, calls: calls.map((call) => this.#call(call)) }
   }
 
-  #call(call: ToolCall | readonly [name: string, args?: unknown]): SpokenCall {
-    const { id, name, args }: ToolCall = isNameAndArgs(call) ? { name: call[0], args: call[1] } : call
+  #call(call: ScriptCall): SpokenCall {
+    const { id, name, args }: ToolCall = isNameAndArgs(call) ? { name: call[0] as string, args: call[1] } : call
     return { id: String(id ?? `call_${++this.#calls}`), name, args: args ?? {} }
   }
 }
 
-function isNameAndArgs(
-  call: ToolCall | readonly [name: string, args?: unknown],
-): call is readonly [name: string, args?: unknown] {
+/** Whether it is a name and args. `isListOfCalls` has looked at the name. */
+function isNameAndArgs(call: ScriptCall): call is Exclude<ScriptCall, ToolCall> {
   return Array.isArray(call)
 }
 

@@ -1,5 +1,9 @@
 import { createExecutor, type ToolExecutor } from 'toolwright'
+import { aiSdk } from 'toolwright/formats/ai-sdk'
 import { anthropic, type AnthropicMessage } from 'toolwright/formats/anthropic'
+import { gemini } from 'toolwright/formats/gemini'
+import { openai } from 'toolwright/formats/openai'
+import { openaiResponses } from 'toolwright/formats/openai-responses'
 import {
   callLog,
   expectCalls,
@@ -9,6 +13,7 @@ import {
   type CallLog,
   type ExpectedCall,
   type MatcherVerdict,
+  type Script,
 } from 'toolwright/testing'
 import 'toolwright/testing/vitest'
 import { expect, expectTypeOf, test } from 'vitest'
@@ -68,10 +73,35 @@ test('a script takes turns, whole messages and functions, and gives the messages
   expectTypeOf(await model.next()).toEqualTypeOf<AnthropicMessage>()
   expectTypeOf(await model.next<{ readonly id: string }>()).toEqualTypeOf<{ readonly id: string }>()
   expectTypeOf(model.fetch).toEqualTypeOf<typeof fetch>()
+  // @ts-expect-error a call of two things has a name and args
+  script(anthropic(), [{ calls: [[5]] }])
   // @ts-expect-error a turn is no number
   script(anthropic(), [1])
   // @ts-expect-error a call has a name
   script(anthropic(), [{ calls: [{ tool: 'now' }] }])
   // @ts-expect-error a format is no name
   script('anthropic', ['Hello.'])
+})
+
+test('a script takes turns from a variable without `as const`', () => {
+  const calls = [['now', { zone: 'utc' }], ['now']]
+  const turns = [
+    { text: 'I look.', calls: [['find_order', { id: 'A-1' }]] },
+    { calls: [['refund', { order: 'A-1' }], { id: 'mine', name: 'now' }] },
+    { calls },
+    'Done.',
+    (request: unknown) => ({ calls: [['echo', { request }]] }),
+  ]
+  const whole = [{ role: 'assistant', content: [{ type: 'text', text: 'Hello.' }] }]
+  expectTypeOf(script(anthropic(), turns)).toEqualTypeOf<Script<AnthropicMessage>>()
+  expectTypeOf(script(anthropic(), whole)).toEqualTypeOf<Script<AnthropicMessage>>()
+  script(openai(), turns)
+  script(openaiResponses(), turns)
+  script(gemini(), turns)
+  script(aiSdk(), turns)
+  script(aiSdk(), whole)
+  script(openai(), [{ role: 'assistant', content: 'Hello.' }])
+  const wrong = [{ calls: [[5, { id: 'A-1' }]] }]
+  // @ts-expect-error a call has a name, and not a number
+  script(anthropic(), wrong)
 })

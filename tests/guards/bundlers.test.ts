@@ -43,13 +43,13 @@ globalThis.outcome = executor.executeToolCalls(format.calls({ role: 'assistant',
 }
 
 /** The most that each program may load at once, in bytes, compressed. Lower them with what there is. */
-const limits = { id: 4_150, tool: 8_100, app: 47_550, full: 76_500 }
+const limits = { id: 4_150, tool: 8_100, app: 47_800, full: 76_800 }
 /** What some bundlers load beyond that. bun keeps functions of a chunk that only its other users need. */
 const larger: Readonly<Record<string, Partial<typeof limits>>> = {
-  esbuild: { full: 77_500 },
-  bun: { app: 49_850, full: 80_300 },
-  webpack: { app: 49_050 },
-  rspack: { tool: 8_350, app: 49_000, full: 76_550 },
+  esbuild: { full: 77_750 },
+  bun: { app: 50_150, full: 80_600 },
+  webpack: { tool: 8_250, app: 49_300 },
+  rspack: { tool: 8_400, app: 49_250, full: 76_800 },
 }
 
 describe('programs that use the packed package are small in', () => {

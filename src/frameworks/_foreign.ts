@@ -79,8 +79,25 @@ function isNamedList(value: unknown): boolean {
 export function foreignTool(foreign: Foreign, options: ForeignOptions): Tool {
   const { tools = {} } = options
   const own = Object.hasOwn(tools, foreign.name) ? tools[foreign.name] : undefined
-  const { description, ...rest } = foreign
-  const config = { ...rest, description: description || `Execute ${foreign.name}`, ...own }
+  const { description, inputSchema, ...rest } = foreign
+  const config = {
+    ...rest,
+    inputSchema: withProperties(inputSchema),
+    description: description || `Execute ${foreign.name}`,
+    ...own,
+  }
   const defined = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined))
   return new Tool(defined as unknown as ConstructorParameters<typeof Tool>[0])
+}
+
+/** A server's schema may have words beside its keywords, and would be refused as fields that its author has misplaced. It may have none. */
+function withProperties(schema: Schema): Schema {
+  return isBare(schema) ? { properties: {}, ...schema } : schema
+}
+
+/** Whether it is raw JSON Schema of an object that says more than that, and nothing of its fields. */
+function isBare(schema: unknown): schema is object {
+  if (typeof schema !== 'object' || schema === null || Object.getPrototypeOf(schema) !== Object.prototype) return false
+  const { type, properties } = schema as { readonly type?: unknown; readonly properties?: unknown }
+  return type === 'object' && properties === undefined && Object.keys(schema).length > 1 && !('~standard' in schema)
 }

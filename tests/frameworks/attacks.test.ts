@@ -1,7 +1,7 @@
 // What a hostile client, model or framework context tries at the hosts, without any framework.
 import { createExecutor, tool, type Extension, type ToolExecutor } from 'toolwright'
-import { aiSdkTools } from 'toolwright/frameworks/ai-sdk'
-import { langchainTools } from 'toolwright/frameworks/langchain'
+import { aiSdkTools, fromAiSdk } from 'toolwright/frameworks/ai-sdk'
+import { fromLangchain, langchainTools } from 'toolwright/frameworks/langchain'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Visit, type FrameworkOptions } from '../../src/frameworks/_visit.ts'
@@ -200,4 +200,20 @@ test('a tool named as a member of all objects is a tool of the AI SDK like other
   const { tools } = aiSdkTools({ executor, session: 's' })
   expect(Object.keys(tools).toSorted()).toEqual(['__proto__', 'look', 'wipe'])
   expect(Object.getPrototypeOf(tools)).toBe(Object.prototype)
+})
+
+test('a schema that a framework has of a server passes, whatever words it has beside its keywords', async () => {
+  const schema = { type: 'object', city: { type: 'string' } } as const
+  const [ofLangchain] = fromLangchain([{ name: 'look', description: 'Looks', schema, invoke: async () => 'seen' }])
+  const [ofAiSdk] = await fromAiSdk({ look: { inputSchema: { jsonSchema: schema }, execute: () => 'seen' } })
+  for (const made of [ofLangchain!, ofAiSdk!]) {
+    expect(made.describe().inputSchema).toEqual({ ...schema, properties: {} })
+    expect(await createExecutor({ tools: [made] }).execute({ name: 'look', args: { city: 5 } })).toMatchObject({
+      status: 'ok',
+    })
+  }
+  const [plain] = fromLangchain([
+    { name: 'any', description: 'Any', schema: { type: 'object' }, invoke: async () => 1 },
+  ])
+  expect(plain!.describe().inputSchema).toEqual({ type: 'object' })
 })

@@ -2,6 +2,7 @@ import { createExecutor, tool, ToolFailure, type ToolCall } from 'toolwright'
 import { InvalidInitialToolValueError } from 'toolwright/errors'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 
 const now = tool('now', () => 'noon')
 const session = 'one'
@@ -125,6 +126,67 @@ test('raw JSON Schema may say nothing, or anything of an object', () => {
     expect(
       tool({ name: 'any', description: 'Takes it', inputSchema: inputSchema as never, handler: () => 1 }).name,
     ).toBe('any')
+  }
+})
+
+const text = { type: 'string' }
+test.each<[object, string]>([
+  [{ type: 'object', city: text }, 'city'],
+  [{ city: text, unit: { enum: ['C', 'F'] }, description: 'Where' }, 'city, unit'],
+  [{ type: 'object', required: ['city'], additionalProperties: false, city: text }, 'city'],
+  [{ type: 'object', title: { type: ['string', 'null'] }, minProperties: 1 }, 'title'],
+  [{ type: { type: 'string' }, title: { type: 'string' } }, 'type, title'],
+  [{ city: 'string', unit: 5 }, 'city, unit'],
+  [{ type: 'object', place: { properties: { city: text } }, size: { anyOf: [text] } }, 'place, size'],
+  [
+    { $schema: 'https://json-schema.org/draft/2020-12/schema', kind: { const: 1 }, to: { $ref: '#/$defs/a' } },
+    'kind, to',
+  ],
+  [{ type: 'object', city: z.string(), note: 'x' }, 'city'],
+  [{ city: z.string(), propertyId: text, dependents: text }, 'city, propertyId, dependents'],
+])('fields beside the keywords of a schema that checks none are refused by their names: %j', (schema, names) => {
+  const make = () => tool({ name: 'post', description: 'Posts', inputSchema: schema as never, handler: () => 1 })
+  expect(make).toThrow(
+    `\`inputSchema\` must be a Standard Schema, such as z.object({ … }) of the fields, or a raw JSON Schema, whose fields stand in \`properties\`: put ${names} there.`,
+  )
+})
+
+test('what stands beside the keywords of a schema passes if it is no field, or if the schema checks fields', () => {
+  const schemas: object[] = [
+    ...['properties', 'patternProperties', 'dependentSchemas', 'definitions', '$defs', 'examples'].map((name) => ({
+      [name]: { city: text, type: text, enum: { type: 'array' } },
+    })),
+    ...['default', 'example', 'x-origin', '$extra'].map((name) => ({ [name]: text })),
+    ...[
+      { properties: {} },
+      { patternProperties: {} },
+      { additionalProperties: text },
+      { unevaluatedProperties: {} },
+      { propertyNames: {} },
+      { $ref: '#/definitions/a' },
+      { $dynamicRef: '#a' },
+      { allOf: [] },
+      { anyOf: [] },
+      { oneOf: [] },
+      { not: { required: ['a'] } },
+      { if: {} },
+      { enum: [{}] },
+      { const: {} },
+      { dependencies: {} },
+    ].map((keyword) => ({ ...keyword, city: text })),
+    {
+      discriminator: { propertyName: 'type', mapping: { type: 'string' } },
+      xml: { name: 'a' },
+      externalDocs: { url: 'https://a.example', description: 'More' },
+      nullable: true,
+      extra: { of: { type: 'string' }, kind: 'card' },
+      list: [text],
+      name: 'string',
+    },
+  ]
+  for (const schema of schemas.map((each) => ({ type: 'object', ...each }))) {
+    const made = tool({ name: 'any', description: 'Takes it', inputSchema: schema as never, handler: () => 1 })
+    expect(made.describe().inputSchema).toMatchObject(schema)
   }
 })
 

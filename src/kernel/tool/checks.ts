@@ -19,16 +19,30 @@ const object: Check = ['an object', isObject]
 const listCheck: Check = ['an array', Array.isArray]
 const handler: Check = ['a function', isFunction]
 const textOrFunction: Check = ['a string or a function', (value) => isText(value) || isFunction(value)]
-/** Keywords that tell of an object, with `{` behind those that are one. A schema without any takes all args. */
+/**
+ * Keywords of objects, with `{` behind those whose value is one. First those that check fields, then those that may hold what looks
+ * like a field. A schema of the others alone takes all args.
+ */
 const objectKeyword =
-  /^(?:x-|(?:\$\w+|type|title|description|required|enum|examples?|[a-z]+Of)$|(?:const|not|if)\b|(?:p|[a-zN]+P)ropert|depend)/
+  /^(?:((?:\$\w*[rR]ef|enum|[a-z]+Of)$|(?:const|not|if)\b|(?:p|[a-z]+P)ropert(?:ies\{|yNames)|dependen(?:cies|t[RS]))|((?:\$\w+|default|definitions|examples?|externalDocs)\{)|x-|(?:\$\w+|type|title|description|required|examples?|[a-z]+Properties)$)/
+const foundKeyword = ([name, value]: [string, unknown]): readonly string[] | null =>
+  objectKeyword.exec(isObject(value) ? `${name}{` : name)
 /** Whether it is raw JSON Schema, and not fields with schemas. */
 const isRawSchema = (value: unknown): boolean =>
   isJsonSchema(value) && !Object.values(value).some((one) => isStandardSchema(one))
-const isRawInput = (value: unknown): boolean => {
-  if (!isRawSchema(value)) return false
-  const members = Object.entries(value as object)
-  return members.length === 0 || members.some(([name, one]) => objectKeyword.test(isObject(one) ? `${name}{` : name))
+/** Says which fields stand beside the keywords of raw JSON Schema for args, or in place of them. */
+const inputFault = (schema: unknown): string => {
+  const members = isJsonSchema(schema) ? Object.entries(schema) : []
+  let fields: string[] = []
+  let isSchema = members.length === 0
+  for (const member of members) {
+    const found = foundKeyword(member)
+    if (found?.[1]) return ''
+    if (found) isSchema ||= !found[2]
+    else if (Object.entries(Object(member[1]) as object).some(foundKeyword)) fields.push(member[0])
+  }
+  if (!isSchema) fields = members.map(([name]) => name)
+  return fields.length > 0 ? `: put ${fields.join(', ')} there` : ''
 }
 const schemaCheck = (isRaw: (value: unknown) => boolean): Check => [
   'a Standard Schema, such as z.object({ … }) of the fields, or a raw JSON Schema, whose fields stand in `properties`',
@@ -64,7 +78,7 @@ const fields: Record<keyof ErasedConfig, Check> = {
   title: textCheck,
   description: ['text that tells the model what the tool does', (value) => isText(value) && value.trim() !== ''],
   type: ['a word', (value) => isText(value) && value !== ''],
-  inputSchema: schemaCheck(isRawInput),
+  inputSchema: schemaCheck((value) => isRawSchema(value) && inputFault(value) === ''),
   outputSchema: schemaCheck(isRawSchema),
   jsonSchema: object,
   handler,
@@ -150,7 +164,8 @@ export function issuesOfConfig(config: unknown): Issue[] {
   for (const [field, [expected, holds]] of Object.entries(fields)) {
     const isRequired = field === 'name' || field === 'description'
     if (values[field] === undefined ? isRequired : !holds(values[field])) {
-      issues.push({ message: `must be ${expected}`, path: [field] })
+      const fault = field === 'inputSchema' ? inputFault(values[field]) : ''
+      issues.push({ message: `must be ${expected}${fault}`, path: [field] })
     }
   }
   for (const field of Object.keys(values)) {

@@ -138,7 +138,7 @@ export interface ToolExecutor extends AsyncDisposable {
    * Subscribes to the events of one name, with `'*'` to those of all calls, or with `'tools:changed'` to changes of the tool
    * list: tools that are added, removed, hidden or shown again, and tools of extensions. Returns an unsubscribe function.
    *
-   * @throws `E_INVALID_CONFIGURATION` if there is no event of this name.
+   * @throws `E_INVALID_CONFIGURATION` if there is no event of this name, or the listener is no function.
    */
   on(name: 'tools:changed', listener: () => void): () => void
   on<Name extends ToolEventName | '*'>(name: Name, listener: ListenerOf<Name>): () => void

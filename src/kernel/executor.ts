@@ -5,7 +5,7 @@ import { Calls } from './calls.ts'
 import type { ExecutorCalls } from './calls-types.ts'
 import type { Caller, CallOptions } from './call/context-types.ts'
 import type { Extension } from './ports.ts'
-import { type Observer, requireEventName, type ToolEvent } from './call/events.ts'
+import { type Observer, requireListener, type ToolEvent } from './call/events.ts'
 import type { Shelf } from './result/shelf.ts'
 import { callOf, noJournal, optionsOf, requireShort } from './call/call.ts'
 import type { TakenCall, ToolCall, ToolResult } from './call/call.ts'
@@ -141,8 +141,8 @@ class Executor implements ToolExecutor {
   }
 
   on(name: string, listener: Observer | (() => void)): () => void {
+    requireListener(name, listener)
     if (name === 'tools:changed') return this.#onToolsChange(listener as () => void)
-    requireEventName(name)
     const watcher: Observer = (event, tool, result) => {
       if (name === '*' || event.event === name) return listener(event, tool, result)
     }

@@ -45,6 +45,20 @@ test.each<[unknown, string]>([
   )
 })
 
+test.each<[string, unknown, string]>([
+  ['call:settled', 'text', 'string'],
+  ['*', undefined, 'undefined'],
+  ['tool:progress', [() => {}], 'object'],
+  ['tools:changed', null, 'object'],
+])('a listener that is no function is refused at once, with what to write: %s', (name, listener, kind) => {
+  expect(() => createExecutor().on(name as '*', listener as () => void)).toThrow(
+    expect.objectContaining({
+      code: 'E_INVALID_CONFIGURATION',
+      message: `on('${name}', listener) takes a function, and not ${kind}.`,
+    }),
+  )
+})
+
 test.each([
   ['needsApproval', 'is called `requiresConfirmation` here'],
   ['toModelOutput', 'return `shown(text, value)` from the handler'],

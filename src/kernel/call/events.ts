@@ -71,7 +71,7 @@ export interface Bodies {
 
 export type ToolEventName = keyof Bodies
 
-const eventNames: Readonly<Record<ToolEventName | '*', true>> = {
+const eventNames: Readonly<Record<ToolEventName | '*' | 'tools:changed', true>> = {
   'call:received': true,
   'call:repaired': true,
   'call:blocked': true,
@@ -82,15 +82,18 @@ const eventNames: Readonly<Record<ToolEventName | '*', true>> = {
   'tool:end': true,
   'call:settled': true,
   '*': true,
+  'tools:changed': true,
 }
 
-/** @throws `E_INVALID_CONFIGURATION` if there is no event of this name, since its listener would never be called. */
-export function requireEventName(name: unknown): void {
-  if (typeof name === 'string' && Object.hasOwn(eventNames, name)) return
-  const knownNames = [...Object.keys(eventNames), 'tools:changed'].join(', ')
-  throw new InvalidConfigurationError(
-    `There is no event ${JSON.stringify(String(name))}. Listen to one of ${knownNames}.`,
-  )
+/** @throws `E_INVALID_CONFIGURATION` if there is no event of this name, since its listener would never be called, or no listener. */
+export function requireListener(name: unknown, listener: unknown): void {
+  if (typeof name !== 'string' || !Object.hasOwn(eventNames, name)) {
+    throw new InvalidConfigurationError(
+      `There is no event ${JSON.stringify(String(name))}. Listen to one of ${Object.keys(eventNames).join(', ')}.`,
+    )
+  }
+  if (typeof listener === 'function') return
+  throw new InvalidConfigurationError(`on('${name}', listener) takes a function, and not ${typeof listener}.`)
 }
 
 /** The fields of every event. */

@@ -7,7 +7,7 @@ import type { Caller, CallOptions } from './call/context-types.ts'
 import type { Extension } from './ports.ts'
 import { type Observer, requireListener, type ToolEvent } from './call/events.ts'
 import type { Shelf } from './result/shelf.ts'
-import { callOf, noJournal, optionsOf, requireShort } from './call/call.ts'
+import { callerApp, callOf, noJournal, optionsOf, requireShort } from './call/call.ts'
 import type { TakenCall, ToolCall, ToolResult } from './call/call.ts'
 import { CallContext } from './call/context.ts'
 import { callAround, inherited, runningCall } from './call/parent.ts'
@@ -167,6 +167,7 @@ class Executor implements ToolExecutor {
   }
 
   tools(caller: Caller = 'model', session: string = this.#session ?? ''): readonly ToolDefinition[] {
+    callerApp(caller)
     return this.#shown.of(this.#kernel.registryFor(session), caller, session)
   }
 

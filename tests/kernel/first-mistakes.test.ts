@@ -45,6 +45,27 @@ test.each<[unknown, string]>([
   )
 })
 
+test.each<unknown>(['human', 'assistant', 'toString', '', 5, null, true, {}, { app: 5 }, ['model']])(
+  'a caller that there is none of is refused with those that there are: %j',
+  async (caller) => {
+    const executor = createExecutor({ tools: [now] })
+    const call = { name: 'now', args: {} }
+    const options = { caller: caller as never }
+    const refused = expect.objectContaining({
+      code: 'E_INVALID_CONFIGURATION',
+      message: "`caller` is 'model', 'user' or { app: 'its server' }.",
+    }) as Error
+    await expect(executor.execute(call, options)).rejects.toThrow(refused)
+    await expect(executor.invoke(now, {}, options)).rejects.toThrow(refused)
+    await expect(executor.evaluate(call, options)).rejects.toThrow(refused)
+    await expect(executor.executeToolCalls([call], options)).rejects.toThrow(refused)
+    await expect(executor.stream(call, options).next()).rejects.toThrow(refused)
+    expect(() => executor.tools(caller as never)).toThrow(refused)
+    await expect(executor.execute(call, { caller: { app: 'none' } })).resolves.toMatchObject({ status: 'error' })
+    expect(executor.tools({ app: 'none' })).toEqual([])
+  },
+)
+
 test.each<[string, unknown, string]>([
   ['call:settled', 'text', 'string'],
   ['*', undefined, 'undefined'],

@@ -160,7 +160,7 @@ function refusalOf(candidate: unknown, { id, args, name }: ToolCall, named: unkn
 /** Limits the application's names for a call, since each event has them. */
 export function requireShort(options: CallOptions): void {
   const { session, principal, invocationId, caller } = optionsOf(options)
-  const app = typeof caller === 'object' ? caller?.app : undefined
+  const app = callerApp(caller)
   if (typeof invocationId === 'string' && invocationId.endsWith(findingMark)) {
     throw new InvalidConfigurationError(
       `No \`invocationId\` ends in ${findingMark}: such records say what was found out.`,
@@ -174,6 +174,13 @@ export function requireShort(options: CallOptions): void {
 
 function isLong(name: string | undefined): boolean {
   return name !== undefined && name.length > longestToldId
+}
+
+/** Returns the app of a caller. @throws `E_INVALID_CONFIGURATION` if there is no such caller, who would see no tool. */
+export function callerApp(caller: unknown = 'model'): string | undefined {
+  const app = (caller as { readonly app?: string } | null)?.app
+  if (caller === 'model' || caller === 'user' || typeof app === 'string') return app
+  throw new InvalidConfigurationError("`caller` is 'model', 'user' or { app: 'its server' }.")
 }
 
 /** Returns an argument that has to be an object. @throws `E_INVALID_CONFIGURATION`. */

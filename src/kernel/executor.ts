@@ -7,7 +7,7 @@ import type { Caller, CallOptions } from './call/context-types.ts'
 import type { Extension } from './ports.ts'
 import { type Observer, requireListener, type ToolEvent } from './call/events.ts'
 import type { Shelf } from './result/shelf.ts'
-import { callerApp, callOf, noJournal, optionsOf, requireShort } from './call/call.ts'
+import { callerApp, callOf, noJournal, optionsOf, requireNames } from './call/call.ts'
 import type { TakenCall, ToolCall, ToolResult } from './call/call.ts'
 import { CallContext } from './call/context.ts'
 import { callAround, inherited, runningCall } from './call/parent.ts'
@@ -114,7 +114,7 @@ class Executor implements ToolExecutor {
     const turn = calls.map((call, index) => {
       const id = invocationId?.(call, index)
       const own = id === undefined ? rest : { ...rest, invocationId: id }
-      requireShort(own)
+      requireNames(own)
       return { call: callOf(call), options: own }
     })
     if (beforeTurn !== undefined) await beforeTurn(turn.map((each) => each.call))
@@ -223,7 +223,7 @@ class Executor implements ToolExecutor {
   }
 
   #receive(call: ToolCall, options: CallOptions, origin: Origin, kernel: Kernel): Received {
-    requireShort(options)
+    requireNames(options)
     const { signal, values = {}, session = this.session, invocationId = this.#nextId() } = options
     const { slots, order, watcher, resumed } = origin
     const deadline = new Deadline(kernel.timeout, signal, this.#alarms)

@@ -66,6 +66,28 @@ test.each<unknown>(['human', 'assistant', 'toString', '', 5, null, true, {}, { a
   },
 )
 
+test.each(['session', 'principal', 'invocationId'])(
+  'a name of the application for a call that is no text is refused: %s',
+  async (name) => {
+    const executor = createExecutor({ tools: [now] })
+    const call = { name: 'now', args: {} }
+    const refused = expect.objectContaining({
+      code: 'E_INVALID_CONFIGURATION',
+      message:
+        '`session`, `principal`, `invocationId` and the app of `caller` are text of at most 1024 characters each.',
+    }) as Error
+    for (const value of [5, null, true, {}, ['one'], Symbol('one')]) {
+      const options = { [name]: value }
+      await expect(executor.execute(call, options)).rejects.toThrow(refused)
+      await expect(executor.evaluate(call, options)).rejects.toThrow(refused)
+      await expect(executor.stream(call, options).next()).rejects.toThrow(refused)
+      const ofTurn = name === 'invocationId' ? { invocationId: () => value as string } : options
+      await expect(executor.executeToolCalls([call], ofTurn)).rejects.toThrow(refused)
+    }
+    expect(await executor.execute(call, { [name]: undefined })).toMatchObject({ status: 'ok' })
+  },
+)
+
 test.each<[string, unknown, string]>([
   ['call:settled', 'text', 'string'],
   ['*', undefined, 'undefined'],

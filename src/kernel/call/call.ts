@@ -157,8 +157,8 @@ function refusalOf(candidate: unknown, { id, args, name }: ToolCall, named: unkn
   )
 }
 
-/** Limits the application's names for a call, since each event has them. */
-export function requireShort(options: CallOptions): void {
+/** Requires the application's names for a call to be text, of a limited length since each event has them. */
+export function requireNames(options: CallOptions): void {
   const { session, principal, invocationId, caller } = optionsOf(options)
   const app = callerApp(caller)
   if (typeof invocationId === 'string' && invocationId.endsWith(findingMark)) {
@@ -166,14 +166,14 @@ export function requireShort(options: CallOptions): void {
       `No \`invocationId\` ends in ${findingMark}: such records say what was found out.`,
     )
   }
-  if (!isLong(session) && !isLong(principal) && !isLong(invocationId) && !isLong(app)) return
+  if (isShortName(session) && isShortName(principal) && isShortName(invocationId) && isShortName(app)) return
   throw new InvalidConfigurationError(
-    `\`session\`, \`principal\`, \`invocationId\` and the app of \`caller\` have at most ${longestToldId} characters each.`,
+    `\`session\`, \`principal\`, \`invocationId\` and the app of \`caller\` are text of at most ${longestToldId} characters each.`,
   )
 }
 
-function isLong(name: string | undefined): boolean {
-  return name !== undefined && name.length > longestToldId
+function isShortName(name: unknown): boolean {
+  return name === undefined || (typeof name === 'string' && name.length <= longestToldId)
 }
 
 /** Returns the app of a caller. @throws `E_INVALID_CONFIGURATION` if there is no such caller, who would see no tool. */

@@ -131,7 +131,8 @@ export interface ToolExecutor extends AsyncDisposable {
   executeToolCalls(calls: readonly ToolCall[], options?: TurnOptions): Promise<ToolResult[]>
   /**
    * Runs one call, yields its events as they happen (but see `omitted`), and returns its result: read it with `next()`, since
-   * `for await` drops it. Leaving early cancels the call.
+   * `for await` drops it. The call begins when its first event is asked for: `await` alone runs nothing. Leaving early cancels
+   * the call.
    */
   stream(call: ToolCall, options?: CallOptions): AsyncGenerator<ToolEvent, ToolResult, undefined>
   /**

@@ -90,9 +90,8 @@ export interface Assembled {
 /**
  * Combines all extensions into one kernel.
  *
- * @param owner Returns the executor's name in records. Called when the first record is written.
- * @throws `E_INVALID_CONFIGURATION` if an option is wrong or unknown, an extension has no extension point, or two extensions bring the
- * same single part.
+ * @param owner Returns the executor's name in records. Called for the first record.
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong or unknown, an extension has no extension point, or two bring the same single part.
  */
 export function assemble(options: ExecutorOptions, owner: () => string): Assembled {
   requireKnownOptions(options)
@@ -116,7 +115,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const middleware = extensions.flatMap((extension) => extension.middleware ?? [])
   const gates = extensions.flatMap((extension) => extension.gates ?? [])
   const runners = runnersOf(extensions)
-  // These may keep the args of a call, so each call needs a copy.
+  // These may keep the args of a call, so each needs a copy.
   const isShared =
     policies.length + middleware.length + gates.length + runners.size > 0 || (approver ?? records) !== undefined
   const kernel: Writable<Kernel> = {
@@ -206,9 +205,7 @@ function onlyOne<Point extends 'approver' | 'repair' | 'store' | 'records' | 'el
 ): Extension[Point] | undefined {
   const [only, other] = extensions.map((extension) => extension[point]).filter((part) => part !== undefined)
   if (other !== undefined) {
-    throw new InvalidConfigurationError(
-      `Two extensions bring a \`${point}\`, and there can be only one. Leave one out of \`use\`.`,
-    )
+    throw new InvalidConfigurationError(`Two extensions bring a \`${point}\`: leave one out of \`use\`.`)
   }
   return only
 }
@@ -236,17 +233,16 @@ function runnersOf(extensions: readonly Extension[]): ReadonlyMap<string, Runner
 function requireKnownOptions(options: object): void {
   const stranger = Object.keys(options).find((name) => !optionNames.includes(name))
   if (stranger === undefined) return
-  const next = points.includes(stranger) ? ` Bring it with an extension, as in \`use: [{ ${stranger}: … }]\`.` : ''
+  const next = points.includes(stranger) ? ` Bring it as \`use: [{ ${stranger}: … }]\`.` : ''
   throw new InvalidConfigurationError(
     `createExecutor has no option ${JSON.stringify(stranger)}; its options are ${optionNames.join(', ')}.${next}`,
   )
 }
 
 function requireExtension(extension: unknown, index: number): void {
-  if (!isObject(extension)) {
-    throw new InvalidConfigurationError(
-      `\`use[${index}]\` is not an extension but ${valueKind(extension)}. Call its factory, as in \`use: [fileStore(directory)]\`.`,
-    )
+  if (!isObject(extension) || 'then' in extension) {
+    const kind = isObject(extension) ? 'a promise: await it' : `${valueKind(extension)}: call its factory`
+    throw new InvalidConfigurationError(`\`use[${index}]\` is not an extension but ${kind}.`)
   }
   const [member] = Object.keys(extension)
   if (member === undefined || points.some((point) => point in extension)) return requireParts(extension, index)
@@ -255,7 +251,7 @@ function requireExtension(extension: unknown, index: number): void {
   )
 }
 
-/** Checks what each extension point holds, so that no call is the first to find it. */
+/** Checks what each point holds, so that no call is the first to find it. */
 function requireParts(extension: Extension, index: number): void {
   for (const [point, [expected, holds]] of Object.entries(parts)) {
     const value = extension[point as keyof Extension]

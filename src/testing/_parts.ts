@@ -1,3 +1,4 @@
+import { InvalidConfigurationError } from '../errors.ts'
 import type { Extension } from '../index.ts'
 
 /** Every member of an extension. The type keeps the list complete. */
@@ -32,4 +33,17 @@ export function partOf(extension: Extension, leftOut: (member: keyof Extension) 
     if (value !== undefined) part[member] = typeof value === 'function' ? value.bind(extension) : value
   }
   return part
+}
+
+/**
+ * Refuses what is no options of an executor. An executor itself would pass, and the new one would have no tools.
+ *
+ * @param owner The function that takes them, for the error.
+ */
+export function requireExecutorOptions(owner: string, options: unknown): void {
+  const { execute } = Object(options) as { readonly execute?: unknown }
+  if (typeof options === 'object' && options !== null && execute === undefined) return
+  throw new InvalidConfigurationError(
+    `\`${owner}\` takes the options of an executor, and not the executor: ${owner}({ tools, use }).`,
+  )
 }

@@ -62,7 +62,7 @@ export function cassette(file: string, options: CassetteOptions = {}): Tape {
  *
  * @param source A journal, or the extension that brings it.
  * @param options `session`: whose calls. `store`: the executor's artifact store, which has content above 64 KiB.
- * @throws `E_INVALID_CONFIGURATION` if `source` is no journal; what the journal throws.
+ * @throws `E_INVALID_CONFIGURATION` if `source` is no journal, or there is no `session`; what the journal throws.
  * @example
  * ```ts
  * import { memoryJournal } from 'toolwright/journals/memory'
@@ -75,10 +75,11 @@ export function cassette(file: string, options: CassetteOptions = {}): Tape {
  */
 export async function* cassetteOf(
   source: Pick<Journal, 'list'> | { readonly journal: Pick<Journal, 'list'> },
-  { session, store }: { readonly session: string; readonly store?: ArtifactStore },
+  options: { readonly session: string; readonly store?: ArtifactStore },
 ): AsyncGenerator<RecordedCall, void, undefined> {
-  const journal = 'journal' in source ? source.journal : source
-  if (typeof journal?.list !== 'function') {
+  const { journal = source as Pick<Journal, 'list'> } = Object(source) as Partial<{ journal: Pick<Journal, 'list'> }>
+  const { session, store } = Object(options) as typeof options
+  if (typeof journal?.list !== 'function' || typeof session !== 'string') {
     throw new InvalidConfigurationError(
       '`cassetteOf` takes a journal: cassetteOf(sqliteJournal("calls.sqlite"), { session }).',
     )
@@ -100,6 +101,7 @@ export async function* cassetteOf(
  *
  * @param file The path of the tape. A file that is there is replaced.
  * @param calls The calls, such as `cassetteOf` yields. A file that a call names has to be there.
+ * @throws `E_INVALID_CONFIGURATION` if `file` is no path, or `calls` are none.
  * @example
  * ```ts
  * import { memoryJournal } from 'toolwright/journals/memory'
@@ -115,6 +117,11 @@ export async function writeCassette(
   file: string,
   calls: Iterable<RecordedCall> | AsyncIterable<RecordedCall>,
 ): Promise<void> {
+  if (typeof file !== 'string' || file === '' || typeof calls !== 'object' || calls === null) {
+    throw new InvalidConfigurationError(
+      '`writeCassette` takes the path of a tape, and calls: writeCassette("tape.jsonl", cassetteOf(journal, { session })).',
+    )
+  }
   const list: RecordedCall[] = []
   for await (const call of calls) list.push(call)
   saveTape(resolve(file), journalHead, list)

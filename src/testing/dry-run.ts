@@ -2,7 +2,7 @@ import { checkOptions, Known, type Middleware, type Policy, type Validated } fro
 import type { Extension, ExecutorOptions, ToolDefinition } from '../index.ts'
 import { whenReady } from '../kernel/json/thenable.ts'
 import type { FakeHandler } from './fakes.ts'
-import { partOf } from './_parts.ts'
+import { partOf, requireExecutorOptions } from './_parts.ts'
 
 /** A call of a dry run that no schema and no policy refused. */
 export interface DryCall {
@@ -47,7 +47,7 @@ export interface DryRunOptions {
  *
  * @param options The options of the application's executor. They are not changed. Closing the executor closes their extensions.
  * @param dry `simulate`: what answers in place of tools.
- * @throws `E_INVALID_CONFIGURATION` if `simulate` has something else than functions.
+ * @throws `E_INVALID_CONFIGURATION` if `options` are none, or `simulate` has something else than functions.
  * @example
  * ```ts
  * import { createExecutor, type ExecutorOptions, tool } from 'toolwright'
@@ -64,6 +64,7 @@ export interface DryRunOptions {
  * @experimental
  */
 export function dryRun(options: ExecutorOptions, dry: DryRunOptions = {}): DryRun {
+  requireExecutorOptions('dryRun', options)
   checkOptions('dryRun', dry, {
     simulate: { expected: 'an object of functions', accepts: isObjectOfFunctions },
   })

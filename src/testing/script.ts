@@ -172,7 +172,10 @@ class TurnScript<Message> implements Script<Message> {
     if (typeof turn === 'string' || this.#format.detect(turn)) return
     checkOptions<ScriptTurn>('A turn of a script', turn as ScriptTurn, {
       text: stringOption,
-      calls: { expected: "calls, such as [['find_order', { id: 'A-1' }]]", accepts: isListOfCalls },
+      calls: {
+        expected: "calls, such as [['find_order', { id: 'A-1' }]] or [{ name: 'find_order', args: { id: 'A-1' } }],",
+        accepts: isListOfCalls,
+      },
     })
   }
 
@@ -207,11 +210,18 @@ function isNameAndArgs(call: ScriptCall): call is Exclude<ScriptCall, ToolCall> 
   return Array.isArray(call)
 }
 
+/** Whether a call has it. Providers have other names for args, such as `input`, and what stands there would be lost. */
+function isCallMember(name: string): boolean {
+  return ['id', 'name', 'args', 'result', 'program'].includes(name)
+}
+
 function isListOfCalls(value: unknown): boolean {
   return (
     Array.isArray(value) &&
-    value.every(
-      (call: unknown) => typeof (Array.isArray(call) ? call[0] : (call as ToolCall | null)?.name) === 'string',
+    value.every((call: unknown) =>
+      Array.isArray(call)
+        ? typeof call[0] === 'string' && call.length < 3
+        : typeof (call as ToolCall | null)?.name === 'string' && Object.keys(call as ToolCall).every(isCallMember),
     )
   )
 }

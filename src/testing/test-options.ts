@@ -1,5 +1,5 @@
 import type { Extension, ExecutorOptions } from '../index.ts'
-import { partOf } from './_parts.ts'
+import { partOf, requireExecutorOptions } from './_parts.ts'
 
 /** The extension points of which an executor has one. */
 const singlePoints: readonly (keyof Extension)[] = ['approver', 'store', 'records', 'elsewhere']
@@ -10,6 +10,7 @@ const singlePoints: readonly (keyof Extension)[] = ['approver', 'store', 'record
  *
  * @param options The options of the application's executor. They are not changed.
  * @param use The extensions, such as fakes or a tape. They come last, next to the handlers.
+ * @throws `E_INVALID_CONFIGURATION` if `options` are none.
  * @example
  * ```ts
  * import { createExecutor, type ExecutorOptions, tool } from 'toolwright'
@@ -28,6 +29,7 @@ const singlePoints: readonly (keyof Extension)[] = ['approver', 'store', 'record
  * @experimental
  */
 export function testOptions(options: ExecutorOptions, ...use: readonly Extension[]): ExecutorOptions {
+  requireExecutorOptions('testOptions', options)
   const replaced = singlePoints.filter((point) => use.some((extension) => extension[point] !== undefined))
   const types = new Set(use.flatMap(({ runners = [] }) => runners.map(({ type }) => type)))
   const extensions = (options.use ?? []).map((extension) => withoutRunners(extension, types, replaced))

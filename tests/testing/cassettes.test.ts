@@ -14,8 +14,16 @@ import {
   type ToolLike,
   type ToolResult,
 } from 'toolwright'
+import { memoryJournal } from 'toolwright/journals/memory'
 import { retry } from 'toolwright/middleware/retry'
-import { cassette, type CassetteOptions, type RecordedCall, type Tape } from 'toolwright/testing/cassettes'
+import {
+  cassette,
+  cassetteOf,
+  writeCassette,
+  type CassetteOptions,
+  type RecordedCall,
+  type Tape,
+} from 'toolwright/testing/cassettes'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { filesOf, runWithTape, tapeFolder, thrownWords } from './_tapes.ts'
@@ -51,6 +59,16 @@ const textOf = async (result: ToolResult): Promise<string> =>
 /** A stream, by the type of what a handler may return. */
 const streaming = (pieces: () => AsyncIterator<unknown>) =>
   ({ [Symbol.asyncIterator]: pieces }) as unknown as ReadableStream
+
+it('a tape is written of calls, and calls are read of a journal and a session, and of nothing else', async () => {
+  const code = 'E_INVALID_CONFIGURATION'
+  await expect(writeCassette(undefined as never, [])).rejects.toMatchObject({ code })
+  await expect(writeCassette('tape.jsonl', undefined as never)).rejects.toMatchObject({ code })
+  const read = (...args: unknown[]): Promise<unknown> => cassetteOf(...(args as [never, never])).next()
+  await expect(read()).rejects.toMatchObject({ code })
+  await expect(read('calls.db', { session: 'a' })).rejects.toMatchObject({ code })
+  await expect(read(memoryJournal())).rejects.toMatchObject({ code })
+})
 
 describe('a tape of all kinds of tools', () => {
   it('replays 1,107 calls with no handler, the same results and the same events', async () => {

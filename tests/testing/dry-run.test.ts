@@ -12,7 +12,7 @@ import { memoryJournal } from 'toolwright/journals/memory'
 import { mcpTools } from 'toolwright/mcp/client'
 import { mcpServer } from 'toolwright/mcp/server'
 import { budget } from 'toolwright/policies/budget'
-import { dryRun, type DryRunOptions } from 'toolwright/testing'
+import { dryRun, testOptions, type DryRunOptions } from 'toolwright/testing'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 
@@ -60,6 +60,15 @@ async function dry(options: ExecutorOptions, calls: readonly ToolCall[], more: D
 const words = (name: string) => [{ type: 'text', text: `Dry run: ${name} was not run. Nothing has changed.` }]
 
 describe('a dry run', () => {
+  it('takes the options of an executor, and says so of an executor and of nothing', () => {
+    for (const options of [undefined, null, createExecutor({ tools: [] })]) {
+      expect(() => dryRun(options as never)).toThrow(
+        /^`dryRun` takes the options of an executor.*: dryRun\(\{ tools, use \}\)\.$/,
+      )
+      expect(() => testOptions(options as never)).toThrow(/^`testOptions` takes the options of an executor/)
+    }
+  })
+
   it('runs what changes nothing, and tells of the rest that it was not run', async () => {
     const names = ['look', 'quote', 'pick', 'choose']
     const { results, calls } = await dry(

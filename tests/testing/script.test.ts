@@ -58,6 +58,20 @@ describe.each(formats.map((format) => [format.name, format] as const))('a script
 })
 
 describe('a script', () => {
+  test.each([
+    ['args by the name of a provider', [{ name: 'now', input: {} }]],
+    ['three things', [['now', {}, {}]]],
+    ['a name and args that are no list', ['now', {}]],
+    ['nothing', [null]],
+  ])('refuses calls of %s, whose args would be lost', (_, calls) => {
+    expect(() => script(anthropic(), [{ calls }] as never)).toThrow(
+      expect.objectContaining({
+        code: 'E_INVALID_CONFIGURATION',
+        message: expect.stringContaining("[['find_order', {") as string,
+      }),
+    )
+  })
+
   test('fails a loop that asks for more, and tells what was not asked for', async () => {
     const model = script(anthropic(), ['One.', 'Two.'])
     await model.next()

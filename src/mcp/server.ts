@@ -7,7 +7,15 @@
  */
 import type { Readable, Writable } from 'node:stream'
 import type { Transport } from '@modelcontextprotocol/server'
-import { checkOptions, integerFrom, numberFrom, reporterOf, stringOption, type OptionCheck } from '../extension.ts'
+import {
+  checkOptions,
+  integerFrom,
+  numberFrom,
+  optionsError,
+  reporterOf,
+  stringOption,
+  type OptionCheck,
+} from '../extension.ts'
 import { connectServer, serve } from './server/_connection.ts'
 import { httpChecks, httpHandler, type HttpHandler, type HttpOptions } from './server/_http.ts'
 import type { Listening, ListenOptions } from './server/_listen.ts'
@@ -149,7 +157,13 @@ export function mcpServer(options: McpServerOptions): McpToolServer {
       const giveUp = (): void => leaving.abort(new Error('The client has closed its end of the connection.'))
       return connectTo(new ClientStreams(stdin, stdout, { messageLimit, endTimeout, giveUp }), session, leaving.signal)
     },
-    connect: (transport, { session } = {}) => connectTo(transport, session),
+    async connect(transport, { session } = {}) {
+      if (typeof transport?.start === 'function') return connectTo(transport, session)
+      throw optionsError(
+        'connect',
+        'takes a transport of `@modelcontextprotocol/server`; `listen` and `stdio` make their own',
+      )
+    },
   }
 }
 

@@ -3,6 +3,15 @@ import { normalizeMCPConfig } from 'toolwright/mcp/client'
 import { describe, expect, test } from 'vitest'
 
 describe('a configuration', () => {
+  test('is read with options that there are', () => {
+    const config = { mcpServers: {} }
+    const read = (options: object) => () => normalizeMCPConfig(config, options)
+    expect(read({ vars: {} })).toThrow('has no option "vars"; its options are variables, overrides.')
+    expect(read({ variables: 'TOKEN=abc' })).toThrow(/takes an object as `variables`\.$/)
+    expect(read({ overrides: [] })).toThrow(/takes an object as `overrides`\.$/)
+    expect(normalizeMCPConfig(config, { variables: process.env })).toEqual([])
+  })
+
   test('of Claude and Cursor is a list of servers, in its order', () => {
     const config = {
       mcpServers: {

@@ -31,6 +31,16 @@ async function shown(call: ToolCall, signal?: AbortSignal): Promise<ViewMessage[
 const methods = (messages: readonly ViewMessage[]): string[] => messages.map(({ method }) => method.slice(17))
 
 describe('a view', () => {
+  test.each([
+    ['nothing', undefined, undefined],
+    ['the result alone', { status: 'ok' }, undefined],
+    ['the result before the call', { status: 'ok' }, { name: 'board' }],
+  ])('is made of a call and its result, and not of %s', (_, call, result) => {
+    expect(() => viewMessages(call as never, result as never)).toThrow(
+      '`viewMessages` takes a call and its result: viewMessages(call, await executor.execute(call)).',
+    )
+  })
+
   test('is sent the args, then the result, also where the tool failed', async () => {
     expect(methods(await shown({ name: 'board', args: { month: 5 } }))).toEqual(['tool-input', 'tool-result'])
     const failed = await shown({ name: 'board', args: { month: 13 } })

@@ -32,6 +32,13 @@ async function connected(options: McpServerOptions, session?: string): Promise<C
 }
 
 describe('a server on a transport of the application', () => {
+  test.each([undefined, 3000, { port: 3000 }])('says that it takes a transport, and not %o', async (transport) => {
+    await expect(mcpServer({ executor: createExecutor() }).connect(transport as never)).rejects.toMatchObject({
+      code: 'E_INVALID_CONFIGURATION',
+      message: /^`connect` takes a transport of /,
+    })
+  })
+
   test('lists and runs the tools in a session of its own, or in that of the application', async () => {
     const { executor, seen } = counting()
     const one = await connected({ executor })

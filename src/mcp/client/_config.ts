@@ -1,4 +1,5 @@
 import { InvalidConfigurationError } from '../../errors.ts'
+import { checkOptions, type OptionCheck } from '../../extension.ts'
 import { isObject } from '../../formats/_read.ts'
 import type { McpServer } from './_options.ts'
 
@@ -11,6 +12,8 @@ export interface NormalizeMCPConfigOptions {
    */
   readonly overrides?: Readonly<Record<string, object>>
 }
+
+const objectOption: OptionCheck = { expected: 'an object', accepts: isObject, isSecret: true }
 
 type Mutable<Value> = { -readonly [Field in keyof Value]: Value[Field] }
 
@@ -34,7 +37,7 @@ const transportTypes = new Map<unknown, 'stdio' | 'http' | 'sse' | 'websocket'>(
  * @param config The parsed JSON.
  * @param options `variables` has the values for `${…}`; `overrides` has fields that override the file.
  * @returns The options of `mcpTools` for each server, in the order of the file; spread them to add more.
- * @throws `E_INVALID_CONFIGURATION` if a field is invalid; the message names the server and the field.
+ * @throws `E_INVALID_CONFIGURATION` if an option or a field is invalid; the message names the server and the field.
  * @example
  * ```ts
  * import { normalizeMCPConfig } from 'toolwright/mcp/client'
@@ -44,6 +47,7 @@ const transportTypes = new Map<unknown, 'stdio' | 'http' | 'sse' | 'websocket'>(
  * @experimental
  */
 export function normalizeMCPConfig(config: unknown, options: NormalizeMCPConfigOptions = {}): McpServer[] {
+  checkOptions('normalizeMCPConfig', options, { variables: objectOption, overrides: objectOption })
   if (!isObject(config)) throw new InvalidConfigurationError('A configuration of MCP servers has to be a JSON object.')
   const servers = config['mcpServers'] ?? config['servers'] ?? config
   if (!isObject(servers)) throw new InvalidConfigurationError('`mcpServers` has to be an object of servers by name.')

@@ -1,5 +1,6 @@
 import { mcp } from '../../formats/mcp.ts'
 import type { ToolCall, ToolResult } from '../../index.ts'
+import { optionsError } from '../../extension.ts'
 
 /** A JSON-RPC notification that an application sends to the view of an MCP app. */
 export interface ViewMessage {
@@ -26,6 +27,7 @@ const viewFormat = mcp()
  *
  * @param call The call that was given to the executor.
  * @param result The result of the call.
+ * @throws `E_INVALID_CONFIGURATION` if they are something else.
  * @returns A new `view` for each call of this function, and the messages as plain JSON.
  * @example
  * ```ts
@@ -41,6 +43,9 @@ const viewFormat = mcp()
  * @experimental
  */
 export function viewMessages(call: ToolCall, result: ToolResult): View {
+  if (typeof call?.name !== 'string' || typeof result?.status !== 'string') {
+    throw optionsError('viewMessages', 'takes a call and its result: viewMessages(call, await executor.execute(call))')
+  }
   const args = objectArgs(call.args)
   const messages = [message('tool-input', args === undefined ? {} : { arguments: args })]
   if (['denied', 'cancelled', 'timed_out'].includes(result.status)) {

@@ -14,6 +14,7 @@ import { within } from './_within.ts'
 import { NotifyBus } from './postgres/_bus.ts'
 import {
   connectPool,
+  isJournalAddress,
   isOfPg,
   isUndone,
   postgresRefusal,
@@ -77,8 +78,10 @@ export interface PostgresJournal extends Extension {
  * ```
  */
 export function postgresJournal(pool: PostgresPool | string, options: PostgresJournalOptions = {}): PostgresJournal {
-  if (typeof pool === 'string' ? pool === '' : typeof pool?.query !== 'function') {
-    throw new InvalidConfigurationError('postgresJournal takes a pool with a `query` method, or a connection string.')
+  if (typeof pool === 'string' ? !isJournalAddress(pool) : typeof pool?.query !== 'function') {
+    throw new InvalidConfigurationError(
+      'postgresJournal takes a pool with a `query` method, or a connection string that begins with postgres://.',
+    )
   }
   checkOptions('postgresJournal', options, {
     schema: nameInTables,

@@ -10,7 +10,13 @@ import { ArtifactError, InvalidConfigurationError } from '../errors.ts'
 import { checkOptions, numberFrom, timerOption, type ArtifactStore, type SpoolReader } from '../extension.ts'
 import { isHandle, newHandle, noArtifact, tooLargeSource } from './_handles.ts'
 import { piecesOf } from './_source.ts'
-import { openDatabase, type PostgresStorePool, type StoreRow, type Transaction } from './postgres/_database.ts'
+import {
+  isStoreAddress,
+  openDatabase,
+  type PostgresStorePool,
+  type StoreRow,
+  type Transaction,
+} from './postgres/_database.ts'
 import { tableNameOption, pieceLength, prepareStore, tablesOf } from './postgres/_tables.ts'
 
 export type { PostgresConnection, PostgresStorePool } from './postgres/_database.ts'
@@ -69,10 +75,12 @@ export interface PostgresStore extends Extension {
  */
 export function postgresStore(pool: PostgresStorePool | string, options: PostgresStoreOptions = {}): PostgresStore {
   if (
-    typeof pool === 'string' ? pool === '' : typeof pool?.query !== 'function' || typeof pool.connect !== 'function'
+    typeof pool === 'string'
+      ? !isStoreAddress(pool)
+      : typeof pool?.query !== 'function' || typeof pool.connect !== 'function'
   ) {
     throw new InvalidConfigurationError(
-      'postgresStore takes a pool with the methods `query` and `connect`, or a connection string.',
+      'postgresStore takes a pool with the methods `query` and `connect`, or a connection string that begins with postgres://.',
     )
   }
   checkOptions('postgresStore', options, {

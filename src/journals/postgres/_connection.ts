@@ -110,3 +110,8 @@ export function postgresRefusal(error: unknown): JournalError {
   // Classes 08 (connection), 53 (resources), 57 (shut down), and the codes of Node, which begin with a letter.
   return journalError(error, kind, typeof code !== 'string' || /^(?:08|53|57|[A-Z])/.test(code))
 }
+
+/** Whether `pg` could read a text. It takes any other for the name of a database, and asks the machine's own server for it. */
+export function isJournalAddress(text: string): boolean {
+  return text !== '' && !/^(?!postgres|pg:|socket:)[a-z+]+:\/\/|^jdbc:|^[\w.-]+:\d|^\w+=/i.test(text)
+}

@@ -171,3 +171,8 @@ function storeRefusal(error: unknown): ArtifactError {
   const retryable = typeof code !== 'string' || /^(?:08|53|57|[A-Z])/.test(code)
   return new ArtifactError(`The artifact store could not be read or written (${kind}).`, { cause: error, retryable })
 }
+
+/** Whether `pg` could read a text. It takes any other for the name of a database, and asks the machine's own server for it. */
+export function isStoreAddress(text: string): boolean {
+  return text !== '' && !/^(?!postgres|pg:|socket:)[a-z+]+:\/\/|^jdbc:|^[\w.-]+:\d|^\w+=/i.test(text)
+}

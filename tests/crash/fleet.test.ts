@@ -169,8 +169,16 @@ class Stage {
     return planned.flatMap(({ invocationId }) => found.get(invocationId) ?? [])
   }
 
-  /** Looks whether all is kept that a fleet promises. Returns what it came to. */
-  async verify(planned: readonly PlannedCall[], results: readonly ToolResult[], poisons = 0): Promise<Tally> {
+  /**
+   * Looks whether all is kept that a fleet promises. Returns what it came to.
+   *
+   * @param crashes How often Postgres crashed.
+   */
+  async verify(
+    planned: readonly PlannedCall[],
+    results: readonly ToolResult[],
+    { poisons = 0, crashes = 0 } = {},
+  ): Promise<Tally> {
     const starts = new Map<string, number>()
     const torn = new Set<string>()
     for (const { at, id } of linesOf(this.site)) {
@@ -206,10 +214,11 @@ class Stage {
     for (const { invocationId, status } of results) {
       expect([invocationId, status]).toEqual([invocationId, records.get(invocationId)?.status])
     }
-    // What was told is not taken back, and no two settlements of an owner follow the same one.
+    // What was told is not taken back, and no two settlements of an owner follow the same one, unless a server that crashes has
+    // kept the last and not answered: the next then follows the one before it.
     for (const record of all) expect(digestOf(record.journal?.previous ?? '', record)).toBe(record.journal?.digest)
     const previous = all.flatMap(({ journal }) => journal?.previous || [])
-    expect(new Set(previous).size).toBe(previous.length)
+    expect(previous.length - new Set(previous).size).toBeLessThanOrEqual(crashes * (this.workers.length + 1))
     // What a worker needs to begin a call goes with its settlement.
     expect(all.filter(({ journal }) => journal?.work !== undefined || journal?.awaits !== undefined)).toEqual([])
     const tally = {
@@ -324,7 +333,7 @@ describe.concurrent.each(['bullmq on Redis', 'bullmq on Postgres', 'the journal 
         await staged(engine, { postgres: own.connectionString }, async (stage) => {
           await Promise.all([stage.startWorker(), stage.startWorker()])
           const planned = callsOf(stage.site, calls)
-          await stage.verify(planned, await stage.execute(planned, () => own.crash?.()))
+          await stage.verify(planned, await stage.execute(planned, () => own.crash?.()), { crashes: 1 })
         })
       },
       patience,
@@ -390,7 +399,7 @@ describe.concurrent.each(['bullmq on Redis', 'bullmq on Postgres', 'the journal 
           }))
           planned.splice(Math.ceil(calls * 0.4), 0, ...poisons)
           const results = await stage.execute(planned)
-          await stage.verify(planned, results, poisons.length)
+          await stage.verify(planned, results, { poisons: poisons.length })
           const ends = await Promise.all(poisons.map(({ invocationId }) => stage.record(invocationId)))
           expect(ends.map((record) => [record?.state, record?.effect])).toEqual([
             ['SEALED', 'unknown'],

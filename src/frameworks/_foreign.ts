@@ -1,5 +1,6 @@
 import { Tool, type Schema, type ToolContext, type ToolOptions } from '../index.ts'
 import { checkOptions, optionsError, type OptionCheck, type OptionChecks } from '../extension.ts'
+import { isObject } from '../formats/_read.ts'
 
 /** What only the application knows of a framework's tool. */
 export type ForeignToolOptions = Partial<
@@ -47,7 +48,7 @@ export interface Foreign {
   readonly handler?: (input: unknown, context: ToolContext) => unknown
 }
 
-const byNames: OptionCheck = { expected: 'options of tools by their names', accepts: isNamedList }
+const byNames: OptionCheck = { expected: 'options of tools by their names', accepts: isObject }
 
 /**
  * Checks what a function is given that makes tools of a framework's.
@@ -64,15 +65,11 @@ export function checkForeign<Options extends ForeignOptions>(
   own: OptionChecks<Omit<Options, 'tools'>>,
   isNamed = false,
 ): void {
-  const isFitting = isNamed ? isNamedList(tools) : Array.isArray(tools)
+  const isFitting = isNamed ? isObject(tools) : Array.isArray(tools)
   if (!isFitting || !Object.values(tools as object).every((each) => Object(each) === each)) {
     throw optionsError(owner, isNamed ? 'takes tools by their names, such as { search }' : 'takes an array of tools')
   }
   checkOptions<object>(owner, options, { tools: byNames, ...own })
-}
-
-function isNamedList(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Makes a tool of a framework's. Its own wish to be confirmed stays, unless the application says otherwise. */

@@ -221,14 +221,17 @@ describe('what comes out is plain data', () => {
 
   test('also where the prototype of all objects was polluted', () => {
     // oxlint-disable-next-line no-extend-native
-    Object.defineProperty(Object.prototype, 'polluted', { value: Number.NaN, enumerable: true, configurable: true })
+    Object.defineProperty(Object.prototype, 'polluted', { value: 1, enumerable: true, configurable: true })
     let value: unknown
+    let duplicate: ToolError
     try {
       value = parseJson('{"a":1,"b":{}}')
+      duplicate = refusal(() => parseJson('{"a":1,"a":2}')) // as many members as the object and its prototype have
     } finally {
       delete (Object.prototype as { polluted?: unknown }).polluted
     }
     expect(value).toEqual({ a: 1, b: {} })
+    expect(duplicate.message).toContain('the key comes a second time')
   })
 
   test.each([

@@ -27,14 +27,12 @@ export function parseJson(text: string, options: { limit?: number; depth?: numbe
   const levels = Math.min(depth, 1_000)
   if (isLonger(text, limit)) throw tooLarge(limit)
   // The engine's parser makes the value, and cheap counts find what it gets wrong. The slow reader makes the error message.
-  const members = countMembers(text, levels)
-  if (members >= 0) {
-    try {
-      const value: Json = JSON.parse(text)
-      if (countOwn(value, /\\u/.test(text)) === members && isWellFormed(text)) return value
-    } catch {
-      // The slow reader below makes a better error.
-    }
+  try {
+    const value: Json = JSON.parse(text)
+    const members = countMembers(text, levels)
+    if (countOwn(value, /\\u/.test(text)) === members && isWellFormed(text) && countOwn({}, false) === 0) return value
+  } catch {
+    // The slow reader below makes a better error.
   }
   return readJson(text, levels)
 }
@@ -44,10 +42,10 @@ export function parseJson(text: string, options: { limit?: number; depth?: numbe
  * is too deep, or has an escape in a key: V8 13.6 may mistake such a key for an earlier one.
  */
 function countMembers(text: string, levels: number): number {
-  const hasEscapes = /\\/.test(text) // V8 would move `includes` into the loop, to where its outcome is used
   let members = 0
   let level = 0
   let key = 0
+  let escape = 0 // where the next backslash is, from the last key on
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
     if (code === 0x22) {
@@ -55,8 +53,9 @@ function countMembers(text: string, levels: number): number {
       index = endOfString(text, index + 1)
     } else if (code === 0x3a) {
       members++
-      if (hasEscapes && text.slice(key, index).includes('\\')) return -1
-      key = index // in valid JSON a key has one colon; elsewhere no part is searched twice
+      if (escape < key) escape = text.indexOf('\\', key)
+      if (escape < 0) escape = text.length
+      if (escape < index) return -1
     } else if ((code | 0x20) === 0x7b) {
       if (++level > levels) return -1
     } else if ((code | 0x20) === 0x7d) level--
@@ -82,7 +81,10 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-/** Counts the members of a value. Returns `NaN`, which equals no count, if the value holds something forbidden. */
+/**
+ * Counts the members of a value, and what each object inherits: nothing, unless `Object.prototype` was polluted. Returns `NaN`,
+ * which equals no count, if the value holds something forbidden.
+ */
 function countOwn(value: Json, strict: boolean): number {
   if (typeof value === 'string') return strict && !isWellFormed(value) ? Number.NaN : 0
   if (typeof value === 'number') return Number.isFinite(value) ? 0 : Number.NaN
@@ -92,12 +94,9 @@ function countOwn(value: Json, strict: boolean): number {
     for (let index = 0; index < value.length; index++) members += countOwn(value[index]!, strict)
     return members
   }
-  const keys = Object.keys(value)
-  members = keys.length
-  for (let index = 0; index < keys.length; index++) {
-    const key = keys[index]!
+  for (const key in value) {
     if (strict && !isWellFormed(key)) return Number.NaN
-    members += countOwn(value[key]!, strict)
+    members += 1 + countOwn(value[key]!, strict)
   }
   return members
 }

@@ -104,6 +104,11 @@ test.each<[string, unknown, string]>([
 
 test.each([
   ['needsApproval', 'is called `requiresConfirmation` here'],
+  ['schema', 'is called `inputSchema` here'],
+  ['arguments', 'is called `inputSchema` here'],
+  ['func', 'is called `handler` here'],
+  ['id', 'is called `name` here'],
+  ['annotations', 'is called `traits` here'],
   ['toModelOutput', 'return `shown(text, value)` from the handler'],
   ['contextSchema', 'the handler reads `context.values`'],
 ])('a field of another library is refused with what stands for it here: %s', (field, words) => {

@@ -44,7 +44,7 @@ const inputFault = (schema: unknown): string => {
   if (!isSchema) fields = members.map(([name]) => name)
   return fields.length > 0 ? `: put ${fields.join(', ')} there` : ''
 }
-const schemaCheck = (isRaw: (value: unknown) => boolean): Check => [
+const schemaCheck = (isRaw: Check[1]): Check => [
   'a Standard Schema, such as z.object({ … }) of the fields, or a raw JSON Schema, whose fields stand in `properties`',
   (value) => isStandardSchema(value) || isRaw(value),
 ]
@@ -52,16 +52,21 @@ const amountCheck = (unit: string): Check => [
   `a number of ${unit}, 0 or more`,
   (value) => typeof value === 'number' && value >= 0,
 ]
-const isCacheable = ({ cacheable, cacheTTL }: { cacheable?: unknown; cacheTTL?: unknown }): boolean =>
-  (cacheable === undefined || isFlag(cacheable)) && (cacheTTL === undefined || amountCheck('')[1](cacheTTL))
+const isCacheable = ({ cacheable = true, cacheTTL = 0 }: { cacheable?: unknown; cacheTTL?: unknown }): boolean =>
+  isFlag(cacheable) && amountCheck('')[1](cacheTTL)
 const oneOfWords = (...words: string[]): Check => [
   words.map((word) => `'${word}'`).join(' or '),
   (value) => words.includes(value as string),
 ]
-const arrayOf = (items: string, holds: (item: unknown) => boolean, least = 0): Check => [
+const arrayOf = (items: string, holds: Check[1], least = 0): Check => [
   `an array of ${items}`,
   (value) => Array.isArray(value) && value.length >= least && value.every(holds),
 ]
+
+const membersCheck =
+  (names: object, holds: Check[1]): Check[1] =>
+  (value) =>
+    isObject(value) && Object.entries(value).every(([name, one]) => Object.hasOwn(names, name) && holds(one))
 
 const traitNames: Record<keyof ToolTraits, true> = {
   readonly: true,
@@ -88,11 +93,7 @@ const fields: Record<keyof ErasedConfig, Check> = {
   ],
   intent: oneOfWords(...Object.values(ToolIntent)),
   audience: oneOfWords('model', 'user', 'all'),
-  traits: [
-    `an object of true and false: ${Object.keys(traitNames).join(', ')}`,
-    (value) =>
-      isObject(value) && Object.entries(value).every(([name, one]) => Object.hasOwn(traitNames, name) && isFlag(one)),
-  ],
+  traits: [`an object of true and false: ${Object.keys(traitNames).join(', ')}`, membersCheck(traitNames, isFlag)],
   timeout: amountCheck('milliseconds'),
   requiresConfirmation: ['true, false or a function', (value) => isFlag(value) || isFunction(value)],
   confirmationMessage: textOrFunction,
@@ -105,11 +106,7 @@ const fields: Record<keyof ErasedConfig, Check> = {
   middleware: arrayOf('functions', isFunction),
   hooks: [
     `an object of functions called ${Object.keys(hookNames).join(' and ')}`,
-    (value) =>
-      isObject(value) &&
-      Object.entries(value).every(
-        ([name, hook]) => Object.hasOwn(hookNames, name) && (hook === undefined || isFunction(hook)),
-      ),
+    membersCheck(hookNames, (hook) => hook === undefined || isFunction(hook)),
   ],
   reconcile: handler,
   ephemeral: flag,
@@ -136,19 +133,15 @@ const fields: Record<keyof ErasedConfig, Check> = {
 export const fieldNames: readonly string[] = Object.keys(fields)
 
 /** Names of other tool libraries for these fields. */
-const otherNames = new Map([
-  ['parameters', 'inputSchema'],
-  ['input', 'inputSchema'],
-  ['input_schema', 'inputSchema'],
-  ['output', 'outputSchema'],
-  ['execute', 'handler'],
-  ['callback', 'handler'],
-  ['exec', 'handler'],
-  ['run', 'handler'],
-  ['artifactConstructor', 'artifact'],
-  ['requireConfirmation', 'requiresConfirmation'],
-  ['needsApproval', 'requiresConfirmation'],
-])
+const otherNames = Object.entries({
+  name: 'id',
+  inputSchema: 'parameters input input_schema schema arguments args',
+  outputSchema: 'output',
+  handler: 'execute callback exec run func fn',
+  artifact: 'artifactConstructor',
+  requiresConfirmation: 'requireConfirmation needsApproval',
+  traits: 'annotations',
+})
 
 /** What stands here for fields of other libraries that tools have not. */
 const otherWays = new Map([
@@ -170,16 +163,13 @@ export function issuesOfConfig(config: unknown): Issue[] {
   }
   for (const field of Object.keys(values)) {
     if (Object.hasOwn(fields, field)) continue
-    const ours = otherNames.get(field)
-    issues.push({
-      message:
-        ours === undefined ? `is not a field of a tool${otherWays.get(field) ?? ''}` : `is called \`${ours}\` here`,
-      path: [field],
-    })
+    const ours = otherNames.find(([, names]) => names.split(' ').includes(field))?.[0]
+    const message = ours ? `is called \`${ours}\` here` : `is not a field of a tool${otherWays.get(field) ?? ''}`
+    issues.push({ message, path: [field] })
   }
-  const { type } = values
-  if ((type === undefined || type === 'server' || type === 'mcp') && values['handler'] === undefined) {
-    issues.push({ message: `is required for a tool of type '${type ?? 'server'}'`, path: ['handler'] })
+  const { type = 'server' } = values
+  if ((type === 'server' || type === 'mcp') && values['handler'] === undefined) {
+    issues.push({ message: `is required for a tool of type '${type}'`, path: ['handler'] })
   }
   return issues
 }

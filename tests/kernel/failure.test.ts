@@ -288,6 +288,16 @@ describe('the text for the model', () => {
     expect(first?.error?.message).toContain(`ECONNREFUSED 127.0.0.1 port ${port}`)
   })
 
+  test('says that an error has no words', () => {
+    expect(modelText(downstream('t', new Error('')), true)).toBe('Error: no message')
+  })
+
+  test('says which of the addresses of a host failed, of an error without words', () => {
+    const refused = { code: 'ECONNREFUSED', address: '::1', port: 5432 }
+    const thrown = Object.assign(new AggregateError([refused, refused], ''), { code: 'ECONNREFUSED' })
+    expect(modelText(downstream('t', thrown), true)).toBe('AggregateError: (ECONNREFUSED ::1 port 5432)')
+  })
+
   test.each([
     ['a code of something else', { code: 'E_CANARY', address: 'canary' }],
     ['words for a host', { code: 'ECONNRESET', hostname: 'canary is my password' }],

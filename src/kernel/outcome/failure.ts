@@ -21,11 +21,12 @@ const unreadWords = 'something was thrown that cannot be read'
 export function errorWords(thrown: unknown): Pick<Error, 'name' | 'message'> {
   try {
     if (typeof thrown !== 'object' || thrown === null) return { name: 'Error', message: String(thrown) }
-    const { name, message } = thrown as { readonly name?: unknown; readonly message?: unknown }
-    const words = typeof message === 'string' ? message : (JSON.stringify(thrown) ?? 'no message')
+    const { name, message } = thrown as Record<string, unknown>
+    const words = typeof message === 'string' ? message : (JSON.stringify(thrown) ?? '')
     return {
       name: typeof name === 'string' && name !== '' ? shortened(name, 256) : 'Error',
-      message: withoutCredentials(shortened(words, longestMessage)) + connectionOf(thrown, words),
+      message:
+        (withoutCredentials(shortened(words, longestMessage)) + connectionOf(thrown, words)).trim() || 'no message',
     }
   } catch {
     return { name: 'Error', message: unreadWords }
@@ -38,6 +39,7 @@ function withoutCredentials(text: string): string {
 }
 
 interface SystemError {
+  readonly cause?: SystemError
   readonly code?: unknown
   readonly hostname?: unknown
   readonly address?: unknown
@@ -46,13 +48,13 @@ interface SystemError {
   readonly errors?: readonly SystemError[]
 }
 
-/** Returns which connection failed and how, since `fetch` says neither. Returns nothing for other causes. */
-function connectionOf(thrown: object, words: string): string {
+/** Returns which connection failed and how, if `fetch` or an error of several addresses says neither. */
+function connectionOf(thrown: SystemError, words: string): string {
   try {
-    const { cause } = thrown as { readonly cause?: SystemError }
-    const { code, errors } = cause ?? {}
-    if (typeof code !== 'string' || !networkCodes.has(code) || words.includes(code)) return ''
-    const { hostname, address = hostname, port } = errors?.[0] ?? cause ?? {}
+    const failed = words === '' ? thrown : (thrown.cause ?? {})
+    const { code, errors } = failed
+    if (!networkCodes.has(code) || words.includes(String(code))) return ''
+    const { hostname, address = hostname, port } = errors?.[0] ?? failed
     if (typeof address !== 'string' || !/^[\w.:%-]{1,253}$/.test(address)) return ` (${code})`
     return ` (${code} ${address}${typeof port === 'number' ? ` port ${port}` : ''})`
   } catch {
@@ -98,16 +100,15 @@ export function returnedFailure(value: unknown): ToolFailure | undefined {
 }
 
 /** Of resolvers, sockets and `fetch`. */
-const networkCodes = new Set(
+const networkCodes = new Set<unknown>(
   'ENOTFOUND EAI_AGAIN ETIMEDOUT ECONNRESET ECONNREFUSED ECONNABORTED EPIPE EHOSTUNREACH ENETUNREACH UND_ERR_CONNECT_TIMEOUT UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT UND_ERR_SOCKET'.split(
     ' ',
   ),
 )
 
 /** Whether the code is that of a network failure. Errors of `fetch` have it in their cause. */
-function isOfNetwork({ code, cause }: { readonly code?: unknown; readonly cause?: unknown }): boolean {
-  const behind = isObject(cause) ? (cause as { readonly code?: unknown }).code : undefined
-  return [code, behind].some((one) => typeof one === 'string' && networkCodes.has(one))
+function isOfNetwork({ code, cause }: SystemError): boolean {
+  return [code, cause?.code].some((one) => networkCodes.has(one))
 }
 
 /** Returns the category of a thrown value, by types and codes alone. */

@@ -211,7 +211,7 @@ describe('what is not JSON is refused with its place and with what to do', () =>
     ['a Date', new Date(0), 'a Date is not JSON. Pass its toISOString()'],
     ['a Map', new Map(), 'a Map is not JSON. Pass Object.fromEntries(map)'],
     ['a Set', new Set(), 'a Set is not JSON. Pass an array of its values'],
-    ['a promise', Promise.resolve(), 'a Promise is not JSON. Pass what it resolves to'],
+    ['a promise', Promise.resolve(), 'a Promise is not JSON. Pass what it resolves to: await it'],
     ['bytes', new Uint8Array(2), 'an Uint8Array is not JSON. Pass base64 text'],
     ['a class instance', new Invoice(), 'an Invoice is not JSON. Pass a plain object'],
     [
@@ -241,7 +241,7 @@ describe('what is not JSON is refused with its place and with what to do', () =>
   })
 
   test('nothing at all', () => {
-    const reason = 'undefined is not JSON. Pass null, or {} for no args'
+    const reason = 'undefined is not JSON. Pass null, or {}'
     expect(refusal(() => canonicalize(undefined)).message).toBe(`The args cannot be identified: ${reason}.`)
   })
 

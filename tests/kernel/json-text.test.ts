@@ -32,6 +32,17 @@ function* steps(): Generator<number> {
   yield 1
 }
 
+test.each<[string, unknown, string]>([
+  ['a promise', [Promise.resolve(1)], 'a Promise (at result[0]). Return what it resolves to: await it.'],
+  ['an error', { error: new TypeError('x') }, 'a TypeError (at result.error). Throw it.'],
+  ['a map', new Map(), 'a Map. Return Object.fromEntries(map).'],
+  ['a response', new Response('x'), 'a Response. Return what its json() resolves to.'],
+  ['a bigint', 1n, 'bigint 1. Return a string of its digits.'],
+  ['a class without a rule', { at: /x/ }, 'a RegExp (at result.at). Return a plain value, bytes or a stream.'],
+])('a refused result says what to return instead: %s', (_, value, words) => {
+  expect(refusal(value).message).toBe(`The result cannot be kept: JSON cannot hold ${words}`)
+})
+
 describe('a result that JSON would lose is refused', () => {
   const lossy: readonly (readonly [string, unknown])[] = [
     ['a bigint', 1n],

@@ -272,22 +272,25 @@ const instead = new Map([
   ['Date', 'its toISOString()'],
   ['Map', 'Object.fromEntries(map)'],
   ['Set', 'an array of its values'],
-  ['Promise', 'what it resolves to'],
+  ['Promise', 'what it resolves to: await it'],
+  ['Response', 'what its json() resolves to'],
   ['ArrayBuffer', 'base64 text'],
   ['bigint', 'a string of its digits'],
-  ['undefined', 'null, or {} for no args'],
+  ['undefined', 'null, or {}'],
 ])
 
-/** Returns the reason why a value is not JSON, and what to pass instead. */
-function whyNotJson(value: unknown): string {
+/** Says what a value is that is not JSON, and what to give instead. */
+export function strangerOf(value: unknown): readonly [what: string, next: string | undefined] {
   let kind: string = typeof value
   if (typeof value === 'object') {
     const name: unknown = value?.constructor?.name
     kind = typeof name === 'string' && name !== '' ? name.slice(0, 64) : 'class instance'
   }
-  const next =
-    instead.get(ArrayBuffer.isView(value) ? 'ArrayBuffer' : kind) ??
-    (typeof value === 'object' ? 'a plain object' : 'data, or leave it out')
   const article = kind === 'undefined' ? '' : /^[aeiou]/i.test(kind) ? 'an ' : 'a '
-  return `${article}${kind} is not JSON. Pass ${next}`
+  return [article + kind, instead.get(ArrayBuffer.isView(value) ? 'ArrayBuffer' : kind)]
+}
+
+function whyNotJson(value: unknown): string {
+  const [what, next = typeof value === 'object' ? 'a plain object' : 'data, or leave it out'] = strangerOf(value)
+  return `${what} is not JSON. Pass ${next}`
 }

@@ -1,6 +1,7 @@
 import { shortened } from './shortened.ts'
 import { isLonger, pathText, utf8Length } from './text.ts'
 import { InvalidToolResultError } from '../errors.ts'
+import { strangerOf } from './canonical.ts'
 import { isPlainObject, put } from './copy.ts'
 import { parseJson } from './parse.ts'
 
@@ -185,9 +186,10 @@ function isLossy(value: object, isPlain: boolean): boolean {
 }
 
 function lost(value: unknown, path: readonly PropertyKey[]): InvalidToolResultError {
-  const what =
-    typeof value === 'object' && value !== null ? `a ${constructorName(value)}` : `${typeof value} ${String(value)}`
-  return unkept(`JSON cannot hold ${what.slice(0, 80)}`, path, 'Return a plain value, bytes or a stream instead.')
+  const [kind, next = 'a plain value, bytes or a stream'] = strangerOf(value)
+  const what = Object(value) === value ? kind : `${typeof value} ${String(value as bigint)}`
+  const advice = value instanceof Error ? 'Throw it.' : `Return ${next}.`
+  return unkept(`JSON cannot hold ${what.slice(0, 80)}`, path, advice)
 }
 
 function unkept(message: string, path: readonly PropertyKey[], next: string): InvalidToolResultError {
@@ -195,11 +197,6 @@ function unkept(message: string, path: readonly PropertyKey[], next: string): In
   return new InvalidToolResultError(`The result cannot be kept: ${message}${place}. ${next}`, {
     issues: [{ message, path }],
   })
-}
-
-function constructorName(value: object): string {
-  const { constructor } = value as { constructor?: { name?: unknown } }
-  return typeof constructor?.name === 'string' && constructor.name !== '' ? constructor.name : 'object'
 }
 
 const headLength = 1_024

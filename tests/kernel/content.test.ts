@@ -1,4 +1,4 @@
-import { content, createExecutor, json, type ContentBlock } from 'toolwright'
+import { bytes, content, createExecutor, json, shown, type ContentBlock } from 'toolwright'
 import { describe, expect, test } from 'vitest'
 import { outcome, work } from './_calls.ts'
 import { isMarkedJson, looksLikeBlocks, markedBlocks } from './_inside.ts'
@@ -81,10 +81,32 @@ test.each<[string, () => unknown]>([
     ],
   ],
   ['a picture that is not base64', () => content([{ type: 'image', data: '§§', mimeType: 'image/png' }])],
+  ['a text block without text', () => content([{ type: 'text' } as never])],
+  ['a text block whose text is a number', () => content([{ type: 'text', text: 5 as never }])],
+  ['a text block whose text is an object', () => shown([{ type: 'text', text: { a: 1 } as never }], 1)],
+  [
+    'a picture without data beside a text',
+    () => content([{ type: 'text', text: 'x' }, { type: 'image', source: { data: 'AAAA' } } as never]),
+  ],
   ['marked data that JSON cannot hold', () => json(1n)],
 ])('a result that cannot be read is an invalid result: %s', async (_, handler) => {
   const result = await createExecutor({ tools: [work('t', handler)], report: () => {} }).execute({ name: 't' })
   expect(outcome(result)).toBe('error completed E_INVALID_TOOL_RESULT')
+})
+
+test.each<[string, () => unknown]>([
+  ['no media type', () => bytes('x', undefined as never)],
+  ['a media type that is not in an object', () => bytes('x', 'text/plain' as never)],
+  ['a Response', () => bytes(new Response('x') as never, { mediaType: 'text/plain' })],
+  ['a Blob', () => bytes(new Blob(['x']) as never, { mediaType: 'text/plain' })],
+  ['nothing', () => bytes(undefined as never, { mediaType: 'text/plain' })],
+])('`bytes` says what it takes when it is given something else: %s', async (_, handler) => {
+  expect(handler).toThrow(
+    expect.objectContaining({
+      code: 'E_INVALID_TOOL_RESULT',
+      message: expect.stringMatching(/^`bytes` takes .* `body` of a Response, .* and \{ mediaType \}\.$/) as unknown,
+    }),
+  )
 })
 
 test.each<[string, () => unknown]>([

@@ -121,9 +121,15 @@ export interface MarkedBytes extends AsyncIterable<string | Uint8Array> {
  * const handler = () => bytes('id,name\n1,Ada\n', { mediaType: 'text/csv' })
  * ```
  */
-export function bytes(source: SpoolSource, { mediaType }: { readonly mediaType: string }): MarkedBytes {
+export function bytes(source: SpoolSource, described: { readonly mediaType: string }): MarkedBytes {
+  const { mediaType } = Object(described) as typeof described
   const isWhole = typeof source === 'string' || source instanceof Uint8Array
-  const whole = async function* (): AsyncGenerator<string | Uint8Array, void, undefined> {
+  if (typeof mediaType !== 'string' || !(isWhole || Symbol.asyncIterator in Object(source))) {
+    throw new InvalidToolResultError(
+      '`bytes` takes text, a Uint8Array or a stream (the `body` of a Response, the `stream()` of a Blob), and { mediaType }.',
+    )
+  }
+  const whole = async function* () {
     if (isWhole) yield source
   }
   return { [mediaTypeMark]: mediaType, [Symbol.asyncIterator]: isWhole ? whole : () => source[Symbol.asyncIterator]() }
@@ -199,26 +205,38 @@ export function requireMimeTypes(blocks: readonly unknown[], mostFields: number 
   })
 }
 
+/** Throws `E_INVALID_TOOL_RESULT` for marked blocks that lack what is shown of them. */
+export function requireBlocks(blocks: readonly unknown[]): void {
+  if (!Array.isArray(blocks) || !Array.from(blocks).every(isShowable)) {
+    throw new InvalidToolResultError(
+      '`content` takes an array of blocks, each with a `type`: text with `text`, media with base64 as `data` and a `mimeType`.',
+    )
+  }
+  requireMimeTypes(blocks)
+}
+
+type Given = Readonly<Record<string, unknown>>
+
+export function isMedia(block: Given | ContentBlock): block is ImageBlock | AudioBlock {
+  return block.type === 'image' || block.type === 'audio'
+}
+
+function isShowable(value: unknown): boolean {
+  const block = Object(value) as Given
+  const { type, text, data } = block
+  return typeof (type === 'text' ? text : isMedia(block) ? data : type) === 'string'
+}
+
 function hasMediaType(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null) return false
-  const { type, data, mediaType, mimeType } = value as Record<string, unknown>
-  if ((type !== 'image' && type !== 'audio') || mimeType !== undefined) return false
-  return typeof data === 'string' && typeof mediaType === 'string'
+  const { type, data, mediaType, mimeType } = Object(value) as Given
+  return isMedia({ type }) && mimeType === undefined && typeof data === 'string' && typeof mediaType === 'string'
 }
 
 function isPlainBlock(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  const block = value as Record<string, unknown>
+  const block = Object(value) as Given
+  const { type, text, mimeType } = block
   const fields = Object.keys(block).length
-  switch (block['type']) {
-    case 'text':
-      return fields === 2 && typeof block['text'] === 'string'
-    case 'json':
-      return 'data' in block && (fields === 2 || (fields === 3 && typeof block['text'] === 'string'))
-    case 'image':
-    case 'audio':
-      return fields === 3 && typeof block['data'] === 'string' && typeof block['mimeType'] === 'string'
-    default:
-      return false
-  }
+  if (type === 'json') return 'data' in block && fields === (typeof text === 'string' ? 3 : 2)
+  if (!isShowable(block)) return false
+  return isMedia(block) ? fields === 3 && typeof mimeType === 'string' : type === 'text' && fields === 2
 }

@@ -1,7 +1,7 @@
 import { MemoryReader, type ArtifactClass, type ArtifactOption, type SpooledArtifact } from './artifact.ts'
 import { BinaryArtifact, chosenClass, JsonArtifact, TextArtifact } from './kinds.ts'
-import { isMarkedJson, looksLikeBlocks, markedBlocks, markedValue, requireMimeTypes } from './content.ts'
-import type { AudioBlock, ContentBlock, ImageBlock, JsonBlock } from './content.ts'
+import { isMarkedJson, isMedia, looksLikeBlocks, markedBlocks, markedValue } from './content.ts'
+import { requireBlocks, requireMimeTypes, type ContentBlock, type JsonBlock } from './content.ts'
 import { InvalidToolResultError, isToolError } from '../errors.ts'
 import { copyOfJson, defineMember, isArrayBuffer } from '../json/copy.ts'
 import { readResult, readText, textOf } from '../json/json-text.ts'
@@ -91,15 +91,11 @@ function encodeBytes(bytes: Uint8Array): EncodedResult {
 }
 
 function encodeBlocks(blocks: readonly ContentBlock[]): EncodedResult {
-  const isBlock = (block: unknown): boolean => typeof (block as ContentBlock | null)?.type === 'string'
-  if (!Array.isArray(blocks) || !Array.from(blocks).every(isBlock)) {
-    throw new InvalidToolResultError('`content` takes an array of blocks, each an object with a `type`.')
-  }
-  requireMimeTypes(blocks)
+  requireBlocks(blocks)
   const [only] = blocks
   if (blocks.length === 1 && only !== undefined) {
     if (only.type === 'json') return encodeJson(only.data)
-    if (only.type === 'image' || only.type === 'audio') {
+    if (isMedia(only)) {
       return { source: base64Bytes(only.data), Class: BinaryArtifact, mediaType: only.mimeType, blocks }
     }
   }
@@ -145,13 +141,8 @@ export function isShownAsMedia(block: ContentBlock): boolean {
   return isMedia(block) && block.data.length * 0.75 <= mediaLimit
 }
 
-function isMedia(block: ContentBlock): block is ImageBlock | AudioBlock {
-  return block.type === 'image' || block.type === 'audio'
-}
-
 function wordsOfBlock(block: ContentBlock): string {
-  if (block.type === 'text') return block.text
-  return block.type === 'json' && block.text !== undefined ? block.text : JSON.stringify(block)
+  return (block.type === 'text' || block.type === 'json' ? block.text : undefined) ?? JSON.stringify(block)
 }
 
 /** Returns the length of a text in bytes of UTF-8, exact only if it decides whether the text is above the limit. */

@@ -1,4 +1,5 @@
 import { ArtifactError } from '../errors.ts'
+import { isForbidden } from '../extension.ts'
 
 /**
  * Loads the package `yaml`.
@@ -16,7 +17,6 @@ export async function loadYaml(what: string): Promise<typeof import('yaml')> {
 export function yamlError(what: string, cause: unknown): ArtifactError {
   const reason = cause instanceof Error ? cause.message : String(cause)
   // Deno asks for a permission when the package reads an environment variable.
-  const isForbidden = (cause as { readonly name?: unknown } | null)?.name === 'NotCapable'
-  const words = isForbidden ? 'The package yaml lacks a permission' : `${what} cannot be read as YAML`
+  const words = isForbidden(cause) ? 'The package yaml lacks a permission' : `${what} cannot be read as YAML`
   return new ArtifactError(`${words}: ${reason.slice(0, 200)}`, { cause })
 }

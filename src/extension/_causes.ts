@@ -44,3 +44,18 @@ export function causesOf(thrown: unknown): SaidError[] {
 function textOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
+
+/**
+ * Whether the platform's own permissions forbade something: those of Deno, or of Node with `--permission`. Its message says which is missing.
+ *
+ * @example
+ * ```ts
+ * import { isForbidden } from 'toolwright/extension'
+ *
+ * console.log(isForbidden(new Error('There is no such file.'))) // false
+ * ```
+ */
+export function isForbidden(error: unknown): boolean {
+  const { name, code } = (error ?? {}) as { readonly name?: unknown; readonly code?: unknown }
+  return name === 'NotCapable' || code === 'ERR_ACCESS_DENIED'
+}

@@ -6,18 +6,16 @@
  */
 import type { Extension } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
-import { booleanOption, checkOptions, timerOption } from '../extension.ts'
+import { booleanOption, checkOptions, isPostgresAddress, postgresFailure, timerOption } from '../extension.ts'
 import { records, type Journal } from '../records/index.ts'
 import { nameInTables } from './_options.ts'
-import { closedJournal, pageLength, type Row } from './_rows.ts'
+import { closedJournal, journalError, pageLength, type Row } from './_rows.ts'
 import { within } from './_within.ts'
 import { NotifyBus } from './postgres/_bus.ts'
 import {
   connectPool,
-  isJournalAddress,
   isOfPg,
   isUndone,
-  postgresRefusal,
   StatementRunner,
   type JournalPool,
   type PostgresPool,
@@ -78,7 +76,7 @@ export interface PostgresJournal extends Extension {
  * ```
  */
 export function postgresJournal(pool: PostgresPool | string, options: PostgresJournalOptions = {}): PostgresJournal {
-  if (typeof pool === 'string' ? !isJournalAddress(pool) : typeof pool?.query !== 'function') {
+  if (typeof pool === 'string' ? !isPostgresAddress(pool) : typeof pool?.query !== 'function') {
     throw new InvalidConfigurationError(
       'postgresJournal takes a pool with a `query` method, or a connection string that begins with postgres://.',
     )
@@ -123,7 +121,9 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
         const { rows } = await within(timeout, async () => runner.run(await connected(), text, values, isFrequent))
         return rows
       } catch (error) {
-        if (attempt === 5 || !isUndone(error)) throw postgresRefusal(error)
+        if (attempt < 5 && isUndone(error)) continue
+        const { kind, isRetryable } = postgresFailure(error, pool)
+        throw journalError(error, kind, isRetryable)
       }
     }
   }

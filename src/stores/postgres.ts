@@ -7,16 +7,17 @@
 import { createSha256 } from '#sha256'
 import type { Extension } from '../index.ts'
 import { ArtifactError, InvalidConfigurationError } from '../errors.ts'
-import { checkOptions, numberFrom, timerOption, type ArtifactStore, type SpoolReader } from '../extension.ts'
+import {
+  checkOptions,
+  isPostgresAddress,
+  numberFrom,
+  timerOption,
+  type ArtifactStore,
+  type SpoolReader,
+} from '../extension.ts'
 import { isHandle, newHandle, noArtifact, tooLargeSource } from './_handles.ts'
 import { piecesOf } from './_source.ts'
-import {
-  isStoreAddress,
-  openDatabase,
-  type PostgresStorePool,
-  type StoreRow,
-  type Transaction,
-} from './postgres/_database.ts'
+import { openDatabase, type PostgresStorePool, type StoreRow, type Transaction } from './postgres/_database.ts'
 import { tableNameOption, pieceLength, prepareStore, tablesOf } from './postgres/_tables.ts'
 
 export type { PostgresConnection, PostgresStorePool } from './postgres/_database.ts'
@@ -76,7 +77,7 @@ export interface PostgresStore extends Extension {
 export function postgresStore(pool: PostgresStorePool | string, options: PostgresStoreOptions = {}): PostgresStore {
   if (
     typeof pool === 'string'
-      ? !isStoreAddress(pool)
+      ? !isPostgresAddress(pool)
       : typeof pool?.query !== 'function' || typeof pool.connect !== 'function'
   ) {
     throw new InvalidConfigurationError(

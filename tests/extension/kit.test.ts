@@ -9,9 +9,12 @@ import {
   escapeDeceptive,
   functionOption,
   integerFrom,
+  isForbidden,
+  isPostgresAddress,
   numberFrom,
   oneOf,
   optionsError,
+  postgresFailure,
   refusedPortAdvice,
   reporterOf,
   required,
@@ -212,4 +215,29 @@ test('what an error says is read with what is behind it, whatever that is', () =
   })
   expect(causesOf(new Error('around', { cause: unreadable }))).toEqual([{ message: 'around', code: '' }])
   for (const none of ['text', null, undefined, unreadable]) expect(causesOf(none)).toEqual([])
+})
+
+test('what the permissions of a platform forbid is told from other errors', () => {
+  expect(isForbidden(Object.assign(new Error('Requires env access'), { name: 'NotCapable' }))).toBe(true)
+  expect(isForbidden(Object.assign(new Error('Access restricted'), { code: 'ERR_ACCESS_DENIED' }))).toBe(true)
+  for (const other of [Object.assign(new Error('x'), { code: 'EACCES' }), 'NotCapable', null, undefined])
+    expect(isForbidden(other)).toBe(false)
+})
+
+test('a failure of Postgres has its code, whether it may pass, and what became of an address without a scheme', () => {
+  expect(isPostgresAddress('postgresql:///agents')).toBe(true)
+  expect(isPostgresAddress('localhost:5432')).toBe(false)
+  expect(postgresFailure({ code: '42P01' }, 'postgres://localhost/agents')).toEqual({
+    kind: '42P01',
+    isRetryable: false,
+  })
+  for (const error of [undefined, new Error('Connection terminated'), { code: 57 }])
+    expect(postgresFailure(error, {})).toEqual({ kind: 'no connection', isRetryable: true })
+  expect(postgresFailure({ code: 'ENOTFOUND' }, '/var/run/postgresql')).toEqual({
+    kind: 'ENOTFOUND',
+    isRetryable: true,
+  })
+  expect(postgresFailure({ code: 'ENOTFOUND' }, 'localhost').kind).toBe(
+    'ENOTFOUND; the connection string lacks postgres:// and was taken for the name of a database',
+  )
 })

@@ -84,6 +84,14 @@ test('postgresJournal refuses with a typed error where nobody listens, and names
   await close()
 })
 
+test('postgresJournal says what became of a connection string without its scheme, if it cannot connect', async () => {
+  const { journal, close } = postgresJournal('calls?host=127.0.0.1&port=1')
+  await expect(promising(journal).claim(fixtureRecord('a'), 'mine')).rejects.toThrow(
+    '(ECONNREFUSED; the connection string lacks postgres:// and was taken for the name of a database)',
+  )
+  await close()
+})
+
 test('postgresJournal asks again where the server undid a statement because of others', async () => {
   const asked: string[] = []
   const { journal } = postgresJournal({

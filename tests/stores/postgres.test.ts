@@ -76,6 +76,14 @@ test('postgresStore refuses with a typed error where nobody listens, and names n
   await close()
 })
 
+test('postgresStore says what became of a connection string without its scheme, if it cannot connect', async () => {
+  const { store, close } = postgresStore('artifacts?host=127.0.0.1&port=1')
+  await expect(store.write('text', spooling)).rejects.toThrow(
+    '(ECONNREFUSED; the connection string lacks postgres:// and was taken for the name of a database)',
+  )
+  await close()
+})
+
 describe.skipIf(typeof server === 'string')('on a server,', () => {
   if (typeof server === 'string') return
   const { connectionString, address } = server

@@ -1,6 +1,6 @@
 import { sha256 } from '#sha256'
 import { JournalError } from '../../errors.ts'
-import { journalError, type Row } from '../_rows.ts'
+import type { Row } from '../_rows.ts'
 
 /** A connection of a pool. `pg` has it. */
 export interface PostgresConnection {
@@ -102,16 +102,4 @@ function isNameLost(error: unknown): boolean {
 export function isUndone(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   return code === '40001' || code === '40P01'
-}
-
-export function postgresRefusal(error: unknown): JournalError {
-  const { code } = (error ?? {}) as { code?: unknown }
-  const kind = typeof code === 'string' ? code : 'no connection'
-  // Classes 08 (connection), 53 (resources), 57 (shut down), and the codes of Node, which begin with a letter.
-  return journalError(error, kind, typeof code !== 'string' || /^(?:08|53|57|[A-Z])/.test(code))
-}
-
-/** Whether `pg` could read a text. It takes any other for the name of a database, and asks the machine's own server for it. */
-export function isJournalAddress(text: string): boolean {
-  return text !== '' && !/^(?!postgres|pg:|socket:)[a-z+]+:\/\/|^jdbc:|^[\w.-]+:\d|^\w+=/i.test(text)
 }

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { InvalidConfigurationError, JournalError } from '../../errors.ts'
+import { isForbidden } from '../../extension.ts'
 import { journalError } from '../_rows.ts'
 import { bound, valuesInOrder, TextCache, type StatementResult, type Statement } from '../sql/_operations.ts'
 import { prepareTables, uptimeNow } from './_tables.ts'
@@ -37,8 +38,7 @@ export function openedDatabase(file: string, busyTimeout: number): DatabaseSync 
 
 /** Says what to do about what is forbidden, and about a path at which no file can be: `ENOENT` and the like do not. */
 function openingAdvice(file: string, error: unknown): string {
-  const { name, code, message } = error as { name?: unknown; code?: unknown; message?: unknown }
-  if (name === 'NotCapable' || code === 'ERR_ACCESS_DENIED') return ` ${String(message).replace(/\.?$/, '.')}`
+  if (isForbidden(error)) return ` ${String((error as { message?: unknown }).message).replace(/\.?$/, '.')}`
   try {
     if (isDirectory(file)) return ' It is a directory: give the path of a file in it.'
     const directory = dirname(file)

@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { lstat, open, utimes, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ArtifactError } from '../../errors.ts'
+import { isForbidden } from '../../extension.ts'
 import { WorkSlots } from './_work-slots.ts'
 
 /** Milliseconds between two touches of a file that is being written. */
@@ -130,11 +131,10 @@ export async function withPlainErrors<Value>(done: string, work: () => Promise<V
   try {
     return await work()
   } catch (cause) {
-    const { name, code, syscall, message } = (cause ?? {}) as NodeJS.ErrnoException
-    // The permissions of Deno and of Node.
-    const isForbidden = name === 'NotCapable' || code === 'ERR_ACCESS_DENIED'
-    if (syscall === undefined && !isForbidden) throw cause
-    const why = isForbidden ? message.replace(/ to ".*"|\.$/g, '') : (code ?? 'the disk refused')
+    const { code, syscall, message } = (cause ?? {}) as NodeJS.ErrnoException
+    const isRefused = isForbidden(cause)
+    if (syscall === undefined && !isRefused) throw cause
+    const why = isRefused ? message.replace(/ to ".*"|\.$/g, '') : (code ?? 'the disk refused')
     throw new ArtifactError(`The artifact could not be ${done}: ${why}.`, { cause })
   }
 }

@@ -1,4 +1,5 @@
 import { ArtifactError, isToolError } from '../../errors.ts'
+import { postgresFailure } from '../../extension.ts'
 
 export type StoreRow = Record<string, unknown>
 
@@ -51,7 +52,7 @@ export function openDatabase(source: PostgresStorePool | string, timeout: number
           const { rows } = await storeWithin(timeout, async () => (await connected()).query(text, values))
           return rows
         } catch (error) {
-          if (attempt === 5 || !hadNoEffect(error)) throw storeRefusal(error)
+          if (attempt === 5 || !hadNoEffect(error)) throw storeRefusal(error, source)
         }
       }
     },
@@ -65,7 +66,7 @@ export function openDatabase(source: PostgresStorePool | string, timeout: number
         const connection = await storeWithin(timeout, () => connecting, late)
         return await transactionOf(connection, timeout)
       } catch (error) {
-        throw storeRefusal(error)
+        throw storeRefusal(error, source)
       }
     },
 
@@ -163,16 +164,11 @@ function hadNoEffect(error: unknown): boolean {
 }
 
 /** Returns the error to throw. It has the code of the refusal but not its message, which may name hosts. */
-function storeRefusal(error: unknown): ArtifactError {
+function storeRefusal(error: unknown, source?: unknown): ArtifactError {
   if (isToolError(error) && error.code === 'E_ARTIFACT') return error as ArtifactError
-  const { code } = (error ?? {}) as { code?: unknown }
-  const kind = typeof code === 'string' ? code : 'no connection'
-  // Retryable: classes 08 (connection), 53 (resources), 57 (shutdown), and Node's codes, which begin with a letter.
-  const retryable = typeof code !== 'string' || /^(?:08|53|57|[A-Z])/.test(code)
-  return new ArtifactError(`The artifact store could not be read or written (${kind}).`, { cause: error, retryable })
-}
-
-/** Whether `pg` could read a text. It takes any other for the name of a database, and asks the machine's own server for it. */
-export function isStoreAddress(text: string): boolean {
-  return text !== '' && !/^(?!postgres|pg:|socket:)[a-z+]+:\/\/|^jdbc:|^[\w.-]+:\d|^\w+=/i.test(text)
+  const { kind, isRetryable } = postgresFailure(error, source)
+  return new ArtifactError(`The artifact store could not be read or written (${kind}).`, {
+    cause: error,
+    retryable: isRetryable,
+  })
 }

@@ -1,5 +1,6 @@
 import { sha256 } from '#sha256'
 import { ArtifactError, isToolError } from '../../errors.ts'
+import { causesOf } from '../../extension.ts'
 import { isPair, type S3Credentials, type S3Settings } from './_options.ts'
 import { signedHeaders } from './_signing.ts'
 
@@ -145,10 +146,9 @@ export function elementOf(body: Uint8Array, name: string): string | undefined {
   return content?.replace(/&(amp|lt|gt|quot|apos);/g, (_, sign: string) => signs[sign] ?? '')
 }
 
-/** Returns the code of a network error, which `fetch` puts into the cause. */
+/** Returns the code of a network error, which `fetch` puts into its causes. */
 function networkCode(error: unknown): string {
-  const { cause } = (error ?? {}) as { cause?: { code?: unknown } }
-  return typeof cause?.code === 'string' ? cause.code : 'no connection'
+  return causesOf(error).find(({ code }) => code !== '')?.code ?? 'no connection'
 }
 
 function retryPause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {

@@ -1,0 +1,47 @@
+/** What a failed statement of Postgres says of itself. */
+export interface PostgresFailure {
+  /** The code of the server or of the connection, for a message: neither has what the server wrote, which may name hosts. */
+  readonly kind: string
+  /** Whether the same statement may succeed later. */
+  readonly isRetryable: boolean
+}
+
+const schemes = /^(?:postgres|pg:|socket:|\/)/i
+
+/**
+ * Whether the package `pg` could read a text as a connection string. Of any other it makes the name of a database, without a word.
+ *
+ * @example
+ * ```ts
+ * import { isPostgresAddress } from 'toolwright/extension'
+ *
+ * console.log(isPostgresAddress('postgres://localhost/agents'), isPostgresAddress('mysql://localhost/agents')) // true false
+ * ```
+ */
+export function isPostgresAddress(text: string): boolean {
+  return text !== '' && !/^(?!postgres|pg:|socket:)[a-z+]+:\/\/|^jdbc:|^[\w.-]+:\d|^\w+=/i.test(text)
+}
+
+/**
+ * Reads what a statement of Postgres, or the connection for it, failed with.
+ *
+ * @param error What the pool threw.
+ * @param source The pool, or the connection string that it was made from.
+ * @example
+ * ```ts
+ * import { postgresFailure } from 'toolwright/extension'
+ *
+ * console.log(postgresFailure({ code: '57P01' })) // { kind: '57P01', isRetryable: true }
+ * ```
+ */
+export function postgresFailure(error: unknown, source?: unknown): PostgresFailure {
+  const { code } = (error ?? {}) as { readonly code?: unknown }
+  const kind = typeof code === 'string' ? code : 'no connection'
+  // Classes 08 (connection), 53 (resources), 57 (shut down), and the codes of Node, which begin with a letter.
+  const isRetryable = typeof code !== 'string' || /^(?:08|53|57|[A-Z])/.test(code)
+  const isBare = typeof source === 'string' && !schemes.test(source)
+  return {
+    kind: isBare ? `${kind}; the connection string lacks postgres:// and was taken for the name of a database` : kind,
+    isRetryable,
+  }
+}

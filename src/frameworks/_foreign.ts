@@ -48,6 +48,7 @@ export interface Foreign {
   readonly handler?: (input: unknown, context: ToolContext) => unknown
 }
 
+const mostForeignNames = 20
 const byNames: OptionCheck = { expected: 'options of tools by their names', accepts: isObject }
 
 /**
@@ -56,7 +57,7 @@ const byNames: OptionCheck = { expected: 'options of tools by their names', acce
  * @param owner The function, for the error.
  * @param own The options that it has beside `tools`.
  * @param isNamed Whether it takes the tools by their names. Default: it takes an array.
- * @throws `E_INVALID_CONFIGURATION` if they are no tools, or an option is unknown, missing or wrong.
+ * @throws `E_INVALID_CONFIGURATION` if they are no tools, an option is unknown, missing or wrong, or `tools` names none of them.
  */
 export function checkForeign<Options extends ForeignOptions>(
   owner: string,
@@ -70,6 +71,17 @@ export function checkForeign<Options extends ForeignOptions>(
     throw optionsError(owner, isNamed ? 'takes tools by their names, such as { search }' : 'takes an array of tools')
   }
   checkOptions<object>(owner, options, { tools: byNames, ...own })
+  const list = Object.values(tools as object) as readonly { readonly id?: unknown; readonly name?: unknown }[]
+  const names = isNamed ? Object.keys(tools as object) : list.map(({ id, name }) => name ?? id)
+  const stranger = Object.keys(options.tools ?? {}).find((name) => !names.includes(name))
+  if (stranger === undefined) return
+  const present = names.length === 0 ? 'it is given none' : `these are ${foreignNames(names)}`
+  throw optionsError(owner, `has no tool ${JSON.stringify(stranger)} for the options in \`tools\`: ${present}`)
+}
+
+function foreignNames(names: readonly unknown[]): string {
+  const rest = names.length > mostForeignNames ? ` and ${names.length - mostForeignNames} more` : ''
+  return names.slice(0, mostForeignNames).map(String).join(', ') + rest
 }
 
 /** Makes a tool of a framework's. Its own wish to be confirmed stays, unless the application says otherwise. */

@@ -119,6 +119,8 @@ export class KeptLog implements CallLog {
   #lost = 0
   /** Set until `stop`. */
   isOpen = true
+  /** Returns the names of the tools of a session, if it is the log of an executor. */
+  toolsOf: ((session: string) => readonly string[]) | undefined = undefined
   /** Ends the observation of an executor. */
   undo: (() => void) | undefined = undefined
 

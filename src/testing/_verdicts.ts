@@ -4,6 +4,7 @@ import { booleanOption, checkOptions, integerFrom, oneOf, stringOption, type Opt
 import { canonicalize, type CallStatus, type ErrorCode, type SideEffect } from '../index.ts'
 import { longestLog, logOf, type KeptLog, type LoggedCall } from './_log.ts'
 import { differencesOf, differenceWords, type CallDifference } from './_match.ts'
+import { requireNoSlip } from './_slips.ts'
 import { callWords, listWords, valueWords } from './_words.ts'
 
 /** What a call is expected to be. What is left out may be anything. */
@@ -77,6 +78,7 @@ export function called(subject: unknown, tool: string, expected: ExpectedCalls =
     if (differences.length === 0) hits.push(call)
     else if (nearest === undefined || differences.length < nearest[1].length) nearest = [call, differences]
   }
+  if (ofTool === 0) requireNoSlip(owner, log, tool)
   if (times !== undefined || atMost !== undefined || hits.length === 0) requireWholeLog(owner, log)
   const isFrequent = times === undefined ? atMost !== undefined || hits.length > 0 : hits.length === times
   const pass = isFrequent && (atMost === undefined || hits.length <= atMost)

@@ -1,4 +1,5 @@
 import { InvalidConfigurationError } from '../errors.ts'
+import { catalogueOf } from '../extension.ts'
 import type { Extension, ToolExecutor } from '../index.ts'
 import { keepLog, keptLog, withCallLog, type CallLog } from './_log.ts'
 
@@ -28,6 +29,7 @@ export function observe(executor: ToolExecutor): CallLog {
     throw new InvalidConfigurationError('observe takes an executor: observe(createExecutor({ tools })).')
   }
   const log = keepLog(executor)
+  log.toolsOf = (session) => catalogueOf(executor, undefined, session).map(({ name }) => name)
   log.undo = executor.on('*', log.take)
   return log
 }
@@ -35,6 +37,7 @@ export function observe(executor: ToolExecutor): CallLog {
 /**
  * Makes a log that is an extension, for an executor that is made elsewhere. The matchers take the log.
  *
+ * @throws `E_INVALID_CONFIGURATION` if it is given something.
  * @example
  * ```ts
  * import { createExecutor, type Extension, tool } from 'toolwright'
@@ -49,6 +52,11 @@ export function observe(executor: ToolExecutor): CallLog {
  * ```
  * @experimental
  */
-export function callLog(): Extension & CallLog {
+export function callLog(...none: readonly never[]): Extension & CallLog {
+  if (none.length > 0) {
+    throw new InvalidConfigurationError(
+      'callLog takes nothing, and logs the executors that have it in `use`. For an executor that is there, call observe(executor).',
+    )
+  }
   return withCallLog<Extension>({})
 }

@@ -96,6 +96,16 @@ describe.each<[string, (tools: never, options: never) => unknown, object]>([
     expect(made([], { ...own, tool: {} })).toThrow(`\`${name}\` has no option "tool"; its options are tools`)
     expect(made([], { ...own, tools: [] })).toThrow(`\`${name}\` takes options of tools by their names as \`tools\``)
   })
+
+  test('refuses options for a tool that is not there, and names those that are', () => {
+    const theirs = [{ name: 'search' }, { id: 'pay' }]
+    const words = `\`${name}\` has no tool "serach" for the options in \`tools\`: these are search, pay.`
+    expect(made(theirs, { ...own, tools: { serach: {}, pay: {} } })).toThrow(expect.objectContaining({ code }))
+    expect(made(theirs, { ...own, tools: { serach: {}, pay: {} } })).toThrow(words)
+    expect(made([], { ...own, tools: { pay: {} } })).toThrow('it is given none')
+    const many = Array.from({ length: 30 }, (_, index) => ({ name: `t${index}` }))
+    expect(made(many, { ...own, tools: { t30: {} } })).toThrow('t18, t19 and 10 more.')
+  })
 })
 
 test('fromAiSdk says that it takes tools by their names, and which options', async () => {
@@ -104,6 +114,10 @@ test('fromAiSdk says that it takes tools by their names, and which options', asy
   for (const tools of [undefined, [], 'a', { a: null }]) {
     await expect(made(tools)).rejects.toMatchObject({ code, message: /^`fromAiSdk` takes tools by their names/ })
   }
+  await expect(made({ search: {} }, { tools: { serach: {} } })).rejects.toMatchObject({
+    code,
+    message: '`fromAiSdk` has no tool "serach" for the options in `tools`: these are search.',
+  })
   await expect(made({}, { tool: {} })).rejects.toMatchObject({ code, message: /has no option "tool"/ })
 })
 

@@ -236,6 +236,34 @@ describe('toHaveCalled', () => {
     expect(messageOf(() => expectCalls(undefined).not.toHaveRepeated())).toMatch(words)
   })
 
+  test('is an error of a name that is a slip of the pen, also with `not`, and of no other name', async () => {
+    const executor = shop()
+    for (const [slip, meant] of [
+      ['refnud', 'refund'],
+      ['Refund', 'refund'],
+      ['find-order', 'find_order'],
+      ['findorders', 'find_order'],
+    ] as const) {
+      const words = `The executor has no "${slip}", and nothing called it: is ${meant} meant?`
+      expect(messageOf(() => expect(executor).not.toHaveCalled(slip))).toContain(words)
+      expect(messageOf(() => expect(executor).toHaveCalled(slip))).toContain(words)
+      expect(messageOf(() => expectCalls(executor).not.toHaveCalled(slip))).toContain(words)
+    }
+    for (const other of ['send_email', 'refund_2', 'mai', 'find']) expect(executor).not.toHaveCalled(other)
+    await executor.execute({ name: 'refnud' }) // a model may get it wrong
+    expect(executor).toHaveCalled('refnud', { code: 'E_TOOL_NOT_FOUND' })
+    // A log that is no executor's does not know the tools.
+    expectCalls(callLog()).not.toHaveCalled('refnud')
+    // Tools that one session has alone count, once it has called something.
+    const ours = tool({ name: 'refunds', description: 'Lists', inputSchema: object, handler: () => [] })
+    const some = createExecutor({ use: [{ tools: ({ session }) => (session === 's' ? [ours] : []) }] })
+    observe(some)
+    expect(some).not.toHaveCalled('refund')
+    await some.execute({ name: 'refunds' }, { session: 's' })
+    expect(messageOf(() => expect(some).not.toHaveCalled('refund'))).toContain('is refunds meant?')
+    expect(some).not.toHaveCalled('refunds', { session: 't' })
+  })
+
   test('sees args as a person edited them, and nothing of before `clear`', async () => {
     const pay = tool({
       name: 'pay',

@@ -130,6 +130,10 @@ describe('a log', () => {
   })
 
   test('is an extension too, of any number of executors', async () => {
+    const misused = callLog as (...values: unknown[]) => unknown
+    expect(() => misused(createExecutor())).toThrow(
+      'callLog takes nothing, and logs the executors that have it in `use`.',
+    )
     const log = callLog()
     const make = (): ToolExecutor => createExecutor({ tools: [now], use: [log] })
     await make().execute({ name: 'now' })

@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
+import { causesOf } from '../extension.ts'
 import type { Host } from './host.ts'
 import { thrownMessage } from './host.ts'
 
@@ -10,6 +11,13 @@ export class UsageError extends Error {
     super(message)
     this.code = code
   }
+}
+
+/** Returns what says that a port is taken, with the option that gives another, or the error if it says something else. */
+export function unlessTaken(error: unknown, port: number, option: string): unknown {
+  return causesOf(error).some(({ code }) => code === 'EADDRINUSE')
+    ? new UsageError(`Port ${port} is taken. Give another one with --${option}, or 0 for any.`)
+    : error
 }
 
 /** One command of `toolwright`. */

@@ -1,5 +1,5 @@
 import process from 'node:process'
-import { UsageError, type Command } from './arguments.ts'
+import { unlessTaken, UsageError, type Command } from './arguments.ts'
 import { untilInterrupted, note, printText, thrownMessage } from './host.ts'
 import { journalOptions, openJournal } from './journal.ts'
 import { memoryJournal } from '../journals/memory.ts'
@@ -48,8 +48,7 @@ ${executionHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
       }
       return 0
     } catch (error) {
-      if ((error as { readonly code?: unknown } | null)?.code !== 'EADDRINUSE') throw error
-      throw new UsageError(`Port ${port} is taken. Give another one with --port, or 0 for any.`)
+      throw unlessTaken(error, port, 'port')
     } finally {
       await executor.close()
     }

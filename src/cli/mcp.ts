@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import process from 'node:process'
 import type { McpToolServer } from '../mcp/server.ts'
 import type { ToolExecutor } from '../index.ts'
-import { UsageError, type Command, type CommandLine } from './arguments.ts'
+import { unlessTaken, UsageError, type Command, type CommandLine } from './arguments.ts'
 import { packageVersion, versionOfFile } from './files.ts'
 import { untilInterrupted, note, printText, thrownMessage, type Host } from './host.ts'
 import { openApiHelp, openApiOptions, openDocument, type OpenedDocument } from './openapi.ts'
@@ -113,7 +113,10 @@ async function serveStdio(server: McpToolServer, host: Host): Promise<void> {
 
 async function serveHttp(server: McpToolServer, port: number, host: Host): Promise<void> {
   const token = process.env[mcpTokenVariable]
-  const { url, close } = await server.listen({ port, ...(token === undefined ? undefined : { token }) })
+  const listening = server.listen({ port, ...(token === undefined ? undefined : { token }) })
+  const { url, close } = await listening.catch((error: unknown) => {
+    throw unlessTaken(error, port, 'http')
+  })
   try {
     await printText(host.stdout, `${url}\n`)
     await untilInterrupted(host)

@@ -5,12 +5,12 @@
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { extname, join, relative, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { ReadableStream } from 'node:stream/web'
 import { InvalidConfigurationError } from '../errors.ts'
 import { checkOptions, functionOption, integerFrom, reporterOf, stringOption } from '../extension.ts'
+import { listenAt } from './_listening.ts'
 
 /** Answers requests as web standards have them. `address` is that of the client, if it is known. */
 export type FetchHandler = (
@@ -43,7 +43,8 @@ export interface Listening {
 /**
  * Serves a fetch handler, and the files of a page beside it: `listen(clients.fetch, { files: 'dist' })`.
  *
- * @throws What `node:http` throws, such as `EADDRINUSE`, and `ENOENT` if there is no folder `files`.
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong, or the port is taken (its `cause` has the code `EADDRINUSE`); `ENOENT` if there
+ * is no folder `files`.
  * @example
  * ```ts
  * import { listen } from 'toolwright/client/node'
@@ -64,9 +65,8 @@ export async function listen(fetch: FetchHandler, options: ListenOptions = {}): 
   const report = reporterOf(options.report)
   const handler = files === undefined ? fetch : besideFiles(await filesIn(files), fetch)
   const server = createServer(nodeListener(handler, { report }))
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, hostname, resolve))
+  const { address, port: actualPort, family } = await listenAt(server, port, hostname, 'hostname')
   server.removeAllListeners('error').on('error', report) // without file descriptors left, there is one for each client
-  const { address, port: actualPort, family } = server.address() as AddressInfo
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${actualPort}`,
     close: () =>

@@ -71,7 +71,7 @@ export interface McpToolServer {
   ) => Promise<McpConnection>
   /** Makes a handler that any web-standard server can mount. It checks `Host`, `Origin`, and the token if one is set. */
   readonly http: (options?: HttpOptions) => HttpHandler
-  /** Listens with `node:http`. Default: on loopback only. */
+  /** Listens with `node:http`. Default: on loopback only. @throws `E_INVALID_CONFIGURATION`, also if the port is taken. */
   readonly listen: (options?: ListenOptions) => Promise<Listening>
 }
 

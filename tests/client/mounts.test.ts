@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createExecutor, tool } from 'toolwright'
 import { httpClients, type HttpClients } from 'toolwright/client/http'
-import { listen, nodeListener } from 'toolwright/client/node'
+import { listen, nodeListener, type ListenOptions } from 'toolwright/client/node'
 import { pageTools } from 'toolwright/client/page-tools'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { missing } from './_installed.ts'
@@ -218,10 +218,19 @@ describe('listen', () => {
     expect(reports).toHaveLength(1)
   })
 
-  test('rejects with the error of the server', async () => {
+  test('rejects with words for a port that is taken and an address that is not there', async () => {
     const { url, close } = await listen(() => new Response(''))
     onTestFinished(close)
     const port = Number(new URL(url).port)
-    await expect(listen(() => new Response(''), { port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    const again = (options: ListenOptions): Promise<unknown> => listen(() => new Response(''), options)
+    await expect(again({ port })).rejects.toMatchObject({
+      code: 'E_INVALID_CONFIGURATION',
+      message: `Port ${port} of 127.0.0.1 is taken: end what listens there, or give another \`port\`, such as 0 for any that is free.`,
+      cause: { code: 'EADDRINUSE' },
+    })
+    await expect(again({ hostname: '203.0.113.1' })).rejects.toMatchObject({
+      code: 'E_INVALID_CONFIGURATION',
+      message: expect.stringMatching(/^This machine has no address 203\.0\.113\.1: .* as `hostname`/),
+    })
   })
 })

@@ -198,6 +198,10 @@ describe('toolwright inspect', { timeout: 120_000 }, () => {
       stdout: '',
       stderr: `toolwright: Port ${port} is taken. Give another one with --port, or 0 for any.\n`,
     })
+    expect(await toolwright(['mcp', storyTools, '--http', port])).toMatchObject({
+      code: 2,
+      stderr: `toolwright: Port ${port} is taken. Give another one with --http, or 0 for any.\n`,
+    })
     expect((await toolwright(['inspect', storyTools, '--port', '65536'])).stderr).toMatch(/at most 65535/)
   })
 })

@@ -489,6 +489,16 @@ test.each<[string, ListenOptions]>([
   await expect(mcpServer({ executor }).listen(options)).rejects.toThrow(InvalidConfigurationError)
 })
 
+test('a server says which port is taken', async () => {
+  const { url, close } = await mcpServer({ executor: createExecutor() }).listen()
+  closing(close)
+  const port = Number(new URL(url).port)
+  await expect(mcpServer({ executor: createExecutor() }).listen({ port })).rejects.toMatchObject({
+    code: 'E_INVALID_CONFIGURATION',
+    message: expect.stringContaining(`Port ${port} of 127.0.0.1 is taken: `),
+  })
+})
+
 test('a handler can be mounted anywhere under its own name', async () => {
   const handler = mcpServer({ executor: createExecutor({ tools: [now] }) }).http({ hosts: ['tools.example'] })
   closing(() => handler.close())

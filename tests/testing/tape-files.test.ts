@@ -151,6 +151,11 @@ describe('a tape', () => {
     expect(() => cassette(path as string)).toThrow(words)
   })
 
+  it.each(['record', 'replay', 'append', 'off'] as const)('has a path of no directory, to %s', (mode) => {
+    const words = /takes the path of a file, and .* is a directory\.$/
+    expect(() => cassette(dirname(original), { mode })).toThrow(words)
+  })
+
   it.each<readonly [string, object, RegExp]>([
     ['an unknown option', { modus: 'record' }, /has no option "modus"/],
     ['an unknown mode', { mode: 'play' }, /takes "record" or "replay" or "append" or "off" as `mode`, not "play"/],

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listenAt } from '../../client/_listening.ts'
 import { nodeListener } from '../../client/node.ts'
 import { InvalidConfigurationError } from '../../errors.ts'
 import { addresses, type HttpHandler, type HttpOptions } from './_http.ts'
@@ -34,7 +34,7 @@ function requireSafe({ host = '127.0.0.1', token, hosts }: ListenOptions): void 
 /**
  * Serves a handler with `node:http`.
  *
- * @throws `E_INVALID_CONFIGURATION` if other machines could reach the server without `token` and `hosts`.
+ * @throws `E_INVALID_CONFIGURATION` if other machines could reach the server without `token` and `hosts`, or the port is taken.
  */
 export async function listen(
   handler: HttpHandler,
@@ -53,10 +53,9 @@ export async function listen(
       { report },
     ),
   )
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
+  const { address, port: actualPort, family } = await listenAt(server, port, host, 'host')
   // Without file descriptors left, the server emits an error for each client; unhandled, it would end the process.
   server.on('error', report)
-  const { address, port: actualPort, family } = server.address() as AddressInfo
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${actualPort}${path}`,
     async close() {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { InvalidConfigurationError } from '../../errors.ts'
 import { booleanOption, checkOptions, functionOption, oneOf, reporterOf, type ArtifactStore } from '../../extension.ts'
@@ -78,6 +78,10 @@ export function openTape(file: string, options: CassetteOptions, isSavedOnClose 
   if (typeof file !== 'string' || file === '' || file.includes('\0')) {
     throw new InvalidConfigurationError('`cassette` takes the path of a file: cassette("__cassettes__/refund.jsonl").')
   }
+  const path = resolve(file)
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+    throw new InvalidConfigurationError(`\`cassette\` takes the path of a file, and ${path} is a directory.`)
+  }
   checkOptions('cassette', options, {
     mode: oneOf(...modes),
     onMiss: oneOf('fail', 'run'),
@@ -89,7 +93,6 @@ export function openTape(file: string, options: CassetteOptions, isSavedOnClose 
     store: { expected: 'an artifact store', accepts: (value) => typeof value === 'object' && value !== null },
     report: functionOption,
   })
-  const path = resolve(file)
   const mode = options.mode ?? modeFor(path)
   const { onMiss = 'fail', strict = false, timing = 'instant', live = () => false, label, redact, store } = options
   if (onMiss === 'run' && isCi()) {

@@ -294,8 +294,8 @@ describe('the text for the model', () => {
 
   test('says which of the addresses of a host failed, of an error without words', () => {
     const refused = { code: 'ECONNREFUSED', address: '::1', port: 5432 }
-    const thrown = Object.assign(new AggregateError([refused, refused], ''), { code: 'ECONNREFUSED' })
-    expect(modelText(downstream('t', thrown), true)).toBe('AggregateError: (ECONNREFUSED ::1 port 5432)')
+    const error = Object.assign(new AggregateError([refused, refused], ''), { code: 'ECONNREFUSED' })
+    expect(modelText(downstream('t', error), true)).toBe('AggregateError: (ECONNREFUSED ::1 port 5432)')
   })
 
   test.each([

@@ -279,7 +279,7 @@ const instead = new Map([
   ['undefined', 'null, or {}'],
 ])
 
-/** Says what a value is that is not JSON, and what to give instead. */
+/** Says what is no JSON, and what to give instead. */
 export function strangerOf(value: unknown): readonly [what: string, next: string | undefined] {
   let kind: string = typeof value
   if (typeof value === 'object') {

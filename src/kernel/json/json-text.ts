@@ -187,7 +187,7 @@ function isLossy(value: object, isPlain: boolean): boolean {
 
 function lost(value: unknown, path: readonly PropertyKey[]): InvalidToolResultError {
   const [kind, next = 'a plain value, bytes or a stream'] = strangerOf(value)
-  const what = Object(value) === value ? kind : `${typeof value} ${String(value as bigint)}`
+  const what = Object(value) === value ? kind : `${typeof value} ${String(value)}`
   const advice = value instanceof Error ? 'Throw it.' : `Return ${next}.`
   return unkept(`JSON cannot hold ${what.slice(0, 80)}`, path, advice)
 }

@@ -40,7 +40,7 @@ function withoutCredentials(text: string): string {
 
 interface SystemError {
   readonly cause?: SystemError
-  readonly code?: unknown
+  readonly code?: string
   readonly hostname?: unknown
   readonly address?: unknown
   readonly port?: unknown
@@ -52,8 +52,8 @@ interface SystemError {
 function connectionOf(thrown: SystemError, words: string): string {
   try {
     const failed = words === '' ? thrown : (thrown.cause ?? {})
-    const { code, errors } = failed
-    if (!networkCodes.has(code) || words.includes(String(code))) return ''
+    const { code = '', errors } = failed
+    if (!networkCodes.has(code) || words.includes(code)) return ''
     const { hostname, address = hostname, port } = errors?.[0] ?? failed
     if (typeof address !== 'string' || !/^[\w.:%-]{1,253}$/.test(address)) return ` (${code})`
     return ` (${code} ${address}${typeof port === 'number' ? ` port ${port}` : ''})`
@@ -106,7 +106,7 @@ const networkCodes = new Set<unknown>(
   ),
 )
 
-/** Whether the code is that of a network failure. Errors of `fetch` have it in their cause. */
+/** Whether a network failed. Errors of `fetch` have the code in their cause. */
 function isOfNetwork({ code, cause }: SystemError): boolean {
   return [code, cause?.code].some((one) => networkCodes.has(one))
 }

@@ -205,7 +205,7 @@ export function requireMimeTypes(blocks: readonly unknown[], mostFields: number 
   })
 }
 
-/** Throws `E_INVALID_TOOL_RESULT` for marked blocks that lack what is shown of them. */
+/** Throws `E_INVALID_TOOL_RESULT` for marked blocks that lack what is shown. */
 export function requireBlocks(blocks: readonly unknown[]): void {
   if (!Array.isArray(blocks) || !Array.from(blocks).every(isShowable)) {
     throw new InvalidToolResultError(

@@ -132,7 +132,7 @@ const fields: Record<keyof ErasedConfig, Check> = {
 
 export const fieldNames: readonly string[] = Object.keys(fields)
 
-/** Names of other tool libraries for these fields. */
+/** Names in other libraries for these fields. */
 const otherNames = Object.entries({
   name: 'id',
   inputSchema: 'parameters input input_schema schema arguments args',

@@ -43,13 +43,13 @@ globalThis.outcome = executor.executeToolCalls(format.calls({ role: 'assistant',
 }
 
 /** The most that each program may load at once, in bytes, compressed. Lower them with what there is. */
-const limits = { id: 4_150, tool: 8_100, app: 47_900, full: 76_800 }
+const limits = { id: 4_150, tool: 8_100, app: 47_900, full: 76_900 }
 /** What some bundlers load beyond that. bun keeps functions of a chunk that only its other users need. */
 const larger: Readonly<Record<string, Partial<typeof limits>>> = {
-  esbuild: { full: 77_850 },
-  bun: { app: 50_250, full: 80_600 },
-  webpack: { tool: 8_300, app: 49_300 },
-  rspack: { tool: 8_400, app: 49_250, full: 76_800 },
+  esbuild: { full: 77_900 },
+  bun: { app: 50_250, full: 80_750 },
+  webpack: { tool: 8_300, app: 49_400 },
+  rspack: { tool: 8_450, app: 49_350, full: 77_000 },
 }
 
 describe('programs that use the packed package are small in', () => {

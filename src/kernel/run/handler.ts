@@ -52,9 +52,12 @@ export function wrap(admitted: Admitted, input: unknown, kernel: RunContext): Ra
   if (isBare) return runHandler(admitted, input, kernel)
   // A copy, so that no middleware changes what a person approved.
   const own = admitted.approval === null ? input : copyOfPlain(input)
-  const work = async (): Promise<unknown> => whenReady(runHandler(admitted, own, kernel), (ran) => ran.returned)
-  const passed = compose(admitted, kernel, work)
-  return deadline.within(passed, (value) => setReturned(admitted, value), failing(admitted, true))
+  try {
+    const passed = compose(admitted, kernel, () => runHandler(admitted, own, kernel))
+    return deadline.within(passed, (value) => setReturned(admitted, value), failing(admitted, true))
+  } catch (thrown) {
+    throw errorOf(thrown, admitted, true)
+  }
 }
 
 /** Runs the handler, or the runner of the tool's type, once. `input` is what was confirmed. */

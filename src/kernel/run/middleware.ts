@@ -1,4 +1,4 @@
-import type { Confirmed } from '../call/parcel.ts'
+import type { Confirmed, Ran } from '../call/parcel.ts'
 import { emitProgress, isWatched } from '../call/emit.ts'
 import { InvalidConfigurationError, isToolError } from '../errors.ts'
 import { isPlainObject } from '../json/copy.ts'
@@ -8,26 +8,15 @@ import { isObject } from '../schema/json-schema.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import type { RunContext } from '../executor-context.ts'
 
-/** Wraps a run in middleware. `next` may be called again only after the former call rejected. */
-export function compose(call: Confirmed, kernel: RunContext, run: () => Promise<unknown>): Promise<unknown> {
+/** Wraps a run in middleware, of which there is some. `next` may be called again only after the former call rejected. */
+export function compose(call: Confirmed, kernel: RunContext, run: () => Ran | Promise<Ran>): unknown {
   const layers = layersOf(call.tool, kernel)
+  const innermost = layers.length - 1
   let failure: unknown
   return enter(0)
 
-  /** Runs the handler. From the second time on, an event says why. */
-  async function attempt(): Promise<unknown> {
-    if (failure !== undefined) emitRetry(call, kernel, failure)
-    try {
-      return await run()
-    } catch (error) {
-      failure = error
-      throw error
-    }
-  }
-
-  async function enter(depth: number): Promise<unknown> {
-    const layer = layers[depth]
-    if (layer === undefined) return attempt()
+  // Only `next` is async: a function that is waits a turn, and longer if it returns a promise.
+  function enter(depth: number): unknown {
     let mayCall = true
     const next = async (): Promise<unknown> => {
       call.deadline.check()
@@ -36,13 +25,16 @@ export function compose(call: Confirmed, kernel: RunContext, run: () => Promise<
       }
       mayCall = false
       try {
-        return await enter(depth + 1)
+        if (depth < innermost) return await enter(depth + 1)
+        if (failure !== undefined) emitRetry(call, kernel, failure)
+        return (await run()).returned
       } catch (error) {
+        if (depth === innermost) failure = error
         mayCall = true
         throw error
       }
     }
-    return layer(call, call.context, () => {
+    return layers[depth]!(call, call.context, () => {
       const passed = next()
       passed.catch(() => {}) // the middleware may not wait for it
       return passed

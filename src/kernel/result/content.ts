@@ -215,25 +215,25 @@ export function requireBlocks(blocks: readonly unknown[]): void {
   requireMimeTypes(blocks)
 }
 
-type Given = Readonly<Record<string, unknown>>
+type Block = Readonly<Record<string, unknown>>
 
-export function isMedia(block: Given | ContentBlock): block is ImageBlock | AudioBlock {
+export function isMedia(block: Block | ContentBlock): block is ImageBlock | AudioBlock {
   return block.type === 'image' || block.type === 'audio'
 }
 
 function isShowable(value: unknown): boolean {
-  const block = Object(value) as Given
+  const block = Object(value) as Block
   const { type, text, data } = block
   return typeof (type === 'text' ? text : isMedia(block) ? data : type) === 'string'
 }
 
 function hasMediaType(value: unknown): value is object {
-  const { type, data, mediaType, mimeType } = Object(value) as Given
+  const { type, data, mediaType, mimeType } = Object(value) as Block
   return isMedia({ type }) && mimeType === undefined && typeof data === 'string' && typeof mediaType === 'string'
 }
 
 function isPlainBlock(value: unknown): boolean {
-  const block = Object(value) as Given
+  const block = Object(value) as Block
   const { type, text, mimeType } = block
   const fields = Object.keys(block).length
   if (type === 'json') return 'data' in block && fields === (typeof text === 'string' ? 3 : 2)

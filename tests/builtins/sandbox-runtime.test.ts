@@ -27,7 +27,7 @@ import { describeSandbox } from 'toolwright/conformance/sandboxes'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { missing } from '../servers/sandbox-runtime.ts'
 import { end, withMark } from './_marks.ts'
-import { canary, refusalOf, workspace } from './_workspace.ts'
+import { canary, refusalOf, temporary, workspace } from './_workspace.ts'
 
 const proxyScript = readFileSync(join(import.meta.dirname, '_through-proxy.py'), 'utf8')
 const cannot = isRootBecause ?? missing
@@ -268,13 +268,14 @@ describe.skipIf(cannot !== undefined)(`sandboxRuntime (${cannot ?? 'all is here'
 
   test('commands do not outlive their host, whenever it is killed', async () => {
     const flags = ['-C', '@toolwright/source', '--disable-warning=ExperimentalWarning']
-    const { root } = workspace()
+    const [{ root }, left] = [workspace(), temporary()]
     for (const delay of [0, 100, 200, 300, 450, 600, 900, Infinity]) {
       const [mark, markOfHost] = [`mark-${randomUUID()}`, `host-${randomUUID()}`]
       // The package's way to its proxy lives on: it leads nowhere then.
       onTestFinished(() => end([...withMark(mark), ...withMark(markOfHost)]))
       const words = [join(import.meta.dirname, '_host.ts'), 'sandbox-runtime', root, mark, '4']
-      const env = { ...process.env, MARK_OF_HOST: markOfHost }
+      // A host that is killed leaves its temporary files.
+      const env = { ...process.env, MARK_OF_HOST: markOfHost, TMPDIR: left }
       const host = spawn(process.execPath, [...flags, ...words], { stdio: ['pipe', 'pipe', 'inherit'], env })
       await once(host.stdout, 'data')
       if (delay < Infinity) await new Promise((resolve) => setTimeout(resolve, delay))

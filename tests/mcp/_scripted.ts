@@ -1,10 +1,16 @@
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mcpTools, type McpTools, type McpToolsOptions } from 'toolwright/mcp/client'
-import { onTestFinished } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 
 const program = join(import.meta.dirname, '_scripted-server.ts')
+
+let folder: string | undefined
+let servers = 0
+afterAll(() => {
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+})
 
 /** A tool as a server lists it. */
 export const define = (name: string, more: object = {}): object => ({
@@ -28,7 +34,8 @@ export function scriptedServer(
   more: McpToolsOptions & { readonly list?: string } = {},
 ): Omit<Scripted, 'server'> & { readonly options: McpToolsOptions } {
   const { list = 'once', env, args = [], ...options } = more
-  const file = join(mkdtempSync(join(tmpdir(), 'toolwright-mcp-')), 'log')
+  folder ??= mkdtempSync(join(tmpdir(), 'toolwright-mcp-'))
+  const file = join(folder, `log-${servers++}`)
   const reported: unknown[] = []
   const log = (): string[] => {
     try {

@@ -3,7 +3,7 @@ import { InMemoryTransport, type Transport } from '@modelcontextprotocol/client'
 import { createExecutor, type ToolExecutor } from 'toolwright'
 import { mcpTools } from 'toolwright/mcp/client'
 import { retry } from 'toolwright/middleware/retry'
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -47,6 +47,7 @@ describe('a program', () => {
 
   test('is started from words, and no shell reads them', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'toolwright-shell-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
     const args = ['; touch hacked', '$(touch hacked)', '`touch hacked`', '&& touch hacked', '* ~ "\'']
     const executor = executorOf(await connect([define('surroundings')], { args, cwd: folder }))
     const { content } = await executor.execute({ name: 'surroundings', args: {} })
@@ -116,7 +117,9 @@ describe('a program', () => {
 
   test('is started once if the version is known, and once more to find it out', async () => {
     const starts = async (protocol: 'auto' | '2026-07-28'): Promise<number> => {
-      const log = join(mkdtempSync(join(tmpdir(), 'toolwright-starts-')), 'log')
+      const folder = mkdtempSync(join(tmpdir(), 'toolwright-starts-'))
+      onTestFinished(() => rmSync(folder, { recursive: true }))
+      const log = join(folder, 'log')
       const code = `require('node:fs').appendFileSync(${JSON.stringify(log)}, '.')`
       await expect(mcpTools({ command: process.execPath, args: ['-e', code], protocol })).rejects.toThrow(/exit code 0/)
       return readFileSync(log, 'utf8').length

@@ -1,13 +1,14 @@
 // The tests of the tools of APIs run as they are in other runtimes: the files, their server and what they attack it with.
 import { spawn } from 'node:child_process'
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hosts, programOf } from './hosts.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-const folder = mkdtempSync(join(tmpdir(), 'toolwright-runtimes-'))
+const folder = join(tmpdir(), `toolwright-runtimes-${process.pid}`)
+beforeAll(() => mkdirSync(folder))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const files = globSync('tests/imports/*.test.ts', { cwd: root }).toSorted()

@@ -35,7 +35,8 @@ const noMoves: Extension = {
 
 async function desk(): Promise<Desk> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolwright-files-')))
-  const pidFile = join(mkdtempSync(join(tmpdir(), 'toolwright-pid-')), 'pid')
+  const noteFolder = mkdtempSync(join(tmpdir(), 'toolwright-pid-'))
+  const pidFile = join(noteFolder, 'pid')
   const noted = `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(pidFile)}, String(process.pid))`
   const config = {
     mcpServers: {
@@ -58,7 +59,7 @@ async function desk(): Promise<Desk> {
   })
   onTestFinished(async () => {
     await executor.close()
-    rmSync(folder, { recursive: true, force: true })
+    for (const one of [folder, noteFolder]) rmSync(one, { recursive: true, force: true })
   })
   return {
     folder,

@@ -162,7 +162,7 @@ const mendReasons: Readonly<Record<Mend, string>> = {
 }
 
 function mendWords(mend: Mend, count: number, first: string): string {
-  return `The document has schemas that were mended: ${mendReasons[mend]} (${count} ${count === 1 ? 'time' : 'times'}, first ${first}).`
+  return `Schemas of the document were mended: ${mendReasons[mend]} (${count} ${count === 1 ? 'time' : 'times'}, first ${first}).`
 }
 
 /** @throws `E_INVALID_CONFIGURATION` if `auth` names a scheme that the document has not. */

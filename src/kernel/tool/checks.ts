@@ -83,7 +83,7 @@ const fields: Record<keyof ErasedConfig, Check> = {
   title: textCheck,
   description: ['text that tells the model what the tool does', (value) => isText(value) && value.trim() !== ''],
   type: ['a word', (value) => isText(value) && value !== ''],
-  inputSchema: schemaCheck((value) => isRawSchema(value) && inputFault(value) === ''),
+  inputSchema: schemaCheck((value) => isRawSchema(value) && !inputFault(value)),
   outputSchema: schemaCheck(isRawSchema),
   jsonSchema: object,
   handler,
@@ -154,22 +154,22 @@ export function issuesOfConfig(config: unknown): Issue[] {
   if (!isObject(config)) return [{ message: 'must be an object', path: [] }]
   const values = config as Record<string, unknown>
   const issues: Issue[] = []
+  const add = (field: string, message: string): unknown => issues.push({ message, path: [field] })
   for (const [field, [expected, holds]] of Object.entries(fields)) {
     const isRequired = field === 'name' || field === 'description'
     if (values[field] === undefined ? isRequired : !holds(values[field])) {
       const fault = field === 'inputSchema' ? inputFault(values[field]) : ''
-      issues.push({ message: `must be ${expected}${fault}`, path: [field] })
+      add(field, `must be ${expected}${fault}`)
     }
   }
   for (const field of Object.keys(values)) {
     if (Object.hasOwn(fields, field)) continue
     const ours = otherNames.find(([, names]) => names.split(' ').includes(field))?.[0]
-    const message = ours ? `is called \`${ours}\` here` : `is not a field of a tool${otherWays.get(field) ?? ''}`
-    issues.push({ message, path: [field] })
+    add(field, ours ? `is called \`${ours}\` here` : `is not a field of a tool${otherWays.get(field) ?? ''}`)
   }
   const { type = 'server' } = values
   if ((type === 'server' || type === 'mcp') && values['handler'] === undefined) {
-    issues.push({ message: `is required for a tool of type '${type}'`, path: ['handler'] })
+    add('handler', `is required for a tool of type '${type}'`)
   }
   return issues
 }

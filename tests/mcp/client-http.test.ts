@@ -184,6 +184,40 @@ describe('a stream', () => {
   )
 })
 
+describe('a stream that its server leaves open', () => {
+  /** A place whose calls are answered by streams without an end. `open` has those that are not ended. */
+  async function withOpenStreams(isAnswered: boolean): Promise<Site & { readonly open: Set<ServerResponse> }> {
+    const open = new Set<ServerResponse>()
+    const place = await site((asked, response) => {
+      if (!isCall(asked)) return undefined
+      open.add(response)
+      response.once('close', () => open.delete(response))
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': still here\n\n')
+      const result = { content: [{ type: 'text', text: 'streamed' }] }
+      if (isAnswered) response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id: asked.id, result })}\n\n`)
+      return true
+    })
+    return { ...place, open }
+  }
+
+  test('is ended with its call, once the server knows that it is cancelled', async () => {
+    const place = await withOpenStreams(false)
+    const server = await toolsAt(place.url)
+    for (let index = 0; index < 3; index++) expect((await call(server, 50)).status).toBe('timed_out')
+    await until(() => place.open.size === 0)
+    const cancelled = place.requests.filter(({ asked }) => asked.method === 'notifications/cancelled')
+    expect(cancelled).toHaveLength(3)
+    expect((await call(server, 50)).status).toBe('timed_out')
+  })
+
+  test('after the answer of its call is ended if there are many', async () => {
+    const place = await withOpenStreams(true)
+    const server = await toolsAt(place.url)
+    for (let index = 0; index < 80; index++) expect((await call(server)).status).toBe('ok')
+    await until(() => place.open.size <= 64)
+  })
+})
+
 describe('a stream that is to be opened again', () => {
   const primed = (retry: string): string => `retry: ${retry}\nid: 1\ndata:\n\n`
 

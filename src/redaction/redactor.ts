@@ -34,6 +34,8 @@ class CallRedactor implements Redactor {
   readonly #secrets: readonly string[]
   #identity: Identity | undefined
   #values: readonly string[] | undefined = []
+  /** Characters times values that were searched. */
+  #searched = 0
 
   constructor(call: Received, secrets: readonly string[]) {
     this.#call = call
@@ -64,6 +66,8 @@ class CallRedactor implements Redactor {
   text(text: string): string {
     const values = this.#secretValues
     if (values === undefined) return mask
+    // Many values are searched for until this much work was done in the call, so that no search takes long.
+    if (values.length > 16 && (this.#searched += values.length * (text.length + 100)) > 5e8) return mask
     return values.reduce((maskedSoFar, secret) => maskedSoFar.replaceAll(secret, mask), text)
   }
 
@@ -77,7 +81,7 @@ class CallRedactor implements Redactor {
       case 'object':
         if (value === null || this.#secretValues?.length === 0) return value
         if (Array.isArray(value)) return value.map((item) => this.data(item))
-        return Object.fromEntries(Object.entries(value).map(([key, item]) => [this.text(key), this.data(item)]))
+        return Object.fromEntries(Object.entries(value).map((member) => member.map((each) => this.data(each))))
       default:
         return value
     }
@@ -86,10 +90,9 @@ class CallRedactor implements Redactor {
   value(value: unknown): unknown {
     try {
       if (bounded(value, largestTold) !== value) return mask
-      const text = JSON.stringify(value) as string | undefined
-      return text === undefined ? undefined : this.#json(text)
+      return this.#json(JSON.stringify(value))
     } catch {
-      return undefined
+      return undefined // it is not JSON
     }
   }
 

@@ -20,7 +20,7 @@ export function secretValues(args: () => string, secrets: readonly string[]): re
     if (typeof value !== 'string' && typeof value !== 'number') return
     const plain = String(value)
     if (plain.length < shortestSecret || mask.includes(plain)) return
-    for (const written of [plain, JSON.stringify(plain).slice(1, -1), uriText(plain)]) texts.add(written)
+    texts.add(plain).add(JSON.stringify(plain).slice(1, -1)).add(encodeURIComponent(plain.toWellFormed()))
     if (!/^\s*[[{"]/.test(plain)) return
     try {
       collect(readText(plain))
@@ -34,12 +34,4 @@ export function secretValues(args: () => string, secrets: readonly string[]): re
     return undefined // the application's own args, which are not JSON
   }
   return texts.size > mostSecretValues ? undefined : [...texts].toSorted((one, other) => other.length - one.length)
-}
-
-function uriText(text: string): string {
-  try {
-    return encodeURIComponent(text)
-  } catch {
-    return text // half of a character
-  }
 }

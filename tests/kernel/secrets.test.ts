@@ -23,6 +23,7 @@ import { consoleObserver } from 'toolwright/observers/console'
 import { openTelemetry } from 'toolwright/observers/open-telemetry'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { processorTime } from '../_processor-time.ts'
 import { connect, eras, start } from '../mcp/_server.ts'
 import { telemetry } from '../observers/_telemetry.ts'
 import { data, heard, text, work } from './_calls.ts'
@@ -415,6 +416,26 @@ describe('a tool with secrets', () => {
     const branch = Array.from({ length: 5_000 }, (_, index) => `value-${index}`)
     const executor = createExecutor({ tools: [work('t', () => `it has ${branch[4_999]}`, { secrets })] })
     expect(text(await executor.execute({ name: 't', args: { branch } }))).toBe('[secret]')
+  })
+
+  const branch = Array.from({ length: 330 }, (_, index) => `a "${index}" z`)
+  const rows = (length: number): string[] => Array.from({ length }, (_, index) => `r${index}`)
+
+  test('with many hidden values masks each of them in each form, and leaves the rest of the data', async () => {
+    const found = [branch[3], JSON.stringify({ of: branch[300] }), encodeURIComponent(branch[7] ?? '')]
+    const executor = createExecutor({ tools: [work('t', () => ({ rows: [...rows(100), ...found] }), { secrets })] })
+    const masked = ['[secret]', '{"of":"[secret]"}', '[secret]']
+    expect(data(await executor.execute({ name: 't', args: { branch } }))).toEqual({ rows: [...rows(100), ...masked] })
+  })
+
+  test.each([
+    ['short texts', rows],
+    ['short texts in an object', (length: number) => ({ rows: rows(length) })],
+    ['one long text', (length: number) => 'a "'.repeat(length * 25)],
+  ])('with many hidden values holds up no other work, whatever its result is: %s', async (_what, result) => {
+    const executor = createExecutor({ tools: [work('t', () => result(200_000), { secrets })] })
+    const time = await processorTime(() => executor.execute({ name: 't', args: { branch } }), 0)
+    expect(time).toBeLessThan(4_000) // it was twice as long at least
   })
 })
 

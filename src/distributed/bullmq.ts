@@ -124,6 +124,11 @@ export function bullmq(options: BullmqOptions): Dispatcher {
     }
   }
 
+  /** Closes a queue. A server that does not answer is left. */
+  async function ended(queue: Queue): Promise<void> {
+    await inTime(queue.close()).catch(() => void queue.disconnect().catch(report))
+  }
+
   function addJobs(queue: Queue, jobs: BullJob[]): Promise<unknown> {
     if (postgres !== undefined || jobs.length > mostAlone) return queue.addBulk(jobs)
     // Workers get the jobs of a transaction of Redis only once it has added the last.
@@ -163,7 +168,7 @@ export function bullmq(options: BullmqOptions): Dispatcher {
       await Promise.all(calls.map(add))
     },
 
-    async work(name, { concurrency, limit }, run): Promise<Delivery> {
+    async work(name, { concurrency, limit }, run, signal): Promise<Delivery> {
       const shared = {
         ...base(true),
         ...(limit && { limiter: { max: limit.calls, duration: limit.interval } }),
@@ -175,9 +180,15 @@ export function bullmq(options: BullmqOptions): Dispatcher {
       const lanes = Math.min(most, Math.ceil(Math.sqrt(concurrency)))
       const workers = Array.from({ length: lanes }, () => new Worker(bullName(name), null, shared, ...backend))
       for (const worker of workers) worker.on('error', report)
-      await Promise.all(workers.map((worker) => worker.waitUntilReady()))
+      try {
+        await unlessAborted(Promise.all(workers.map((worker) => worker.waitUntilReady())), signal)
+      } catch (error) {
+        for (const worker of workers) worker.close(true).catch(report) // it would try to connect for ever
+        throw error
+      }
       const addAgain = async (job: BullJob): Promise<unknown> => inTime(addJobs(await queueOf(name), [job]))
-      return new Lanes(workers, { concurrency, isPaced: limit !== undefined, lockDuration, run, add: addAgain, report })
+      const isPaced = limit !== undefined
+      return new Lanes(workers, { concurrency, isPaced, lockDuration, timeout, run, add: addAgain, report })
     },
 
     async depth(name) {
@@ -197,7 +208,7 @@ export function bullmq(options: BullmqOptions): Dispatcher {
     async close() {
       const opened = await Promise.allSettled(queues.values())
       queues.clear()
-      await Promise.all(opened.flatMap((queue) => (queue.status === 'fulfilled' ? [queue.value.close()] : [])))
+      await Promise.all(opened.flatMap((queue) => (queue.status === 'fulfilled' ? [ended(queue.value)] : [])))
       await bus?.close()
     },
   }
@@ -209,6 +220,19 @@ function notTaken(when: string, cause?: unknown): UnavailableError {
     `BullMQ took no calls${when}. They wait in the journal, and a worker sends them again once BullMQ takes calls.`,
     { cause },
   )
+}
+
+/** Waits for work, until a signal is aborted. */
+async function unlessAborted(work: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = (): void => reject(signal?.reason)
+  if (signal?.aborted === true) abort()
+  signal?.addEventListener('abort', abort)
+  try {
+    await Promise.race([work, aborted])
+  } finally {
+    signal?.removeEventListener('abort', abort)
+  }
 }
 
 /** BullMQ takes no name with a colon. */

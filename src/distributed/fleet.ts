@@ -54,8 +54,14 @@ export interface Dispatcher {
    * Delivers the calls of a queue.
    *
    * @param run Runs a call. If it rejects, the call is delivered again later, to any worker.
+   * @param signal Is aborted if the worker closes before the delivery has begun. Reject then: the worker waits for it.
    */
-  work(queue: string, options: QueueOptions, run: (invocationId: string) => Promise<void>): Promise<Delivery>
+  work(
+    queue: string,
+    options: QueueOptions,
+    run: (invocationId: string) => Promise<void>,
+    signal?: AbortSignal,
+  ): Promise<Delivery>
   /** Returns how many calls it holds for a queue. */
   depth?(queue: string): Promise<number>
   close?(): Promise<void>

@@ -103,6 +103,8 @@ export function createWorker(options: WorkerOptions): Worker {
   let cancelling: Promise<void> | undefined
   let isCancelDue = false
   let closing: Promise<void> | undefined
+  /** Ends what has not begun when the worker closes. */
+  const ending = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   let sweeping: Promise<void> | undefined
 
@@ -159,10 +161,10 @@ export function createWorker(options: WorkerOptions): Worker {
     if (dispatcher === undefined) return pull(executor, name, own.concurrency, run, { resendAfter, fail })
     for (;;) {
       try {
-        return await dispatcher.work(name, own, run)
+        return await dispatcher.work(name, own, run, ending.signal)
       } catch (error) {
-        fail(error)
         if (closing !== undefined) throw error
+        fail(error)
       }
       await new Promise((resolve) => setTimeout(resolve, reconnect))
     }
@@ -205,14 +207,16 @@ export function createWorker(options: WorkerOptions): Worker {
     ...(dispatcher ? [executor.queue.onOrder((calls) => void dispatcher.send(calls).catch(fail))] : []),
     ...(bus ? [bus.subscribe(followTopic, follow), executor.on('*', forward)] : []),
   ]
-  const deliveries = Promise.all([...queues].map(([name, own]) => start(name, own)))
-  const ready = deliveries.then(() => {})
-  ready.catch(() => {}) // it was told as an error
+  const starting = [...queues].map(([name, own]) => start(name, own))
+  const ready = Promise.all(starting).then(() => {})
+  ready.catch(() => {}) // the worker closed before
   plan()
 
   async function close(drain: number): Promise<void> {
     clearTimeout(timer)
-    const delivering = await deliveries.catch(() => [])
+    ending.abort()
+    const started = await Promise.allSettled(starting)
+    const delivering = started.flatMap((delivery) => (delivery.status === 'fulfilled' ? [delivery.value] : []))
     await Promise.all(delivering.map((delivery) => delivery.pause()))
     await sweeping
     await executor.close({ drain })

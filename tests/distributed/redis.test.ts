@@ -104,6 +104,56 @@ describe.skipIf(typeof redis === 'string')('a fleet over Redis', () => {
   })
 })
 
+describe('a worker closes, and its dispatcher', () => {
+  const timeout = 200
+
+  test('although its Redis was never there', async () => {
+    const reported = Promise.withResolvers<unknown>()
+    const connection = `unix:///tmp/toolwright-no-redis-${process.pid}`
+    const dispatcher = bullmq({ connection, timeout, report: reported.resolve })
+    const worker = workerOn({ ...sqliteGround([tool('now', () => 'now')], undefined), dispatcher })
+    const errors: unknown[] = []
+    worker.on('error', (error) => errors.push(error))
+    await reported.promise
+    await worker.close()
+    await dispatcher.close?.()
+    expect(errors).toEqual([])
+    await expect(worker.ready).rejects.toThrow()
+  })
+
+  test.skipIf(typeof redis === 'string')('although its Redis is gone, and puts back what runs', async () => {
+    const own = await startRedis()
+    if (typeof own === 'string') throw new Error(own)
+    const started = Promise.withResolvers<void>()
+    const slow = tool({
+      name: 'slow',
+      description: 'Waits',
+      inputSchema: { type: 'object' },
+      traits: { idempotent: true },
+      handler: (_args, { signal }) => {
+        started.resolve()
+        return new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason))
+        })
+      },
+    })
+    const ground = sqliteGround([slow], undefined)
+    const opened = (): Dispatcher => bullmq({ connection: own.url, prefix: `gone_${process.pid}`, timeout })
+    const [sending, taking] = [opened(), opened()]
+    const worker = workerOn({ ...ground, dispatcher: taking })
+    const caller = callerOn({ ...ground, dispatcher: sending })
+    const asked = caller.execute({ name: 'slow' }, { session: 's', invocationId: 'a' })
+    await started.promise
+    await own.stop()
+    await worker.close()
+    expect(await caller.queue.depth('default', 9)).toBe(1)
+    await caller.close()
+    expect((await asked).status).toBe('waiting')
+    await sending.close?.()
+    await taking.close?.()
+  })
+})
+
 test('an application is told once of calls that Redis does not take together, and what becomes of them', async () => {
   const reported: unknown[] = []
   const dispatcher = bullmq({ connection: `unix:///tmp/toolwright-no-redis-${process.pid}`, timeout: 200 })

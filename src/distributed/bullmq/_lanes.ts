@@ -19,6 +19,8 @@ interface LanesOptions {
   readonly run: (invocationId: string) => Promise<void>
   /** How long BullMQ leaves a job to its worker without a sign of life, in milliseconds. */
   readonly lockDuration: number
+  /** How long BullMQ may take to answer while the lanes end, in milliseconds. */
+  readonly timeout: number
   /** Adds a job to the queue. */
   readonly add: (job: BullJob) => Promise<unknown>
   readonly report: (error: unknown) => void
@@ -113,13 +115,22 @@ export class Lanes implements Delivery {
     await this.#ending
   }
 
-  /** Ends the workers, and with them the waits for jobs. */
+  /** Ends the workers, and with them the waits for jobs. A server that does not answer is not waited for without an end. */
   async #end(): Promise<void> {
-    await allOver(this.#asking) // what could be told no more would be delivered late
+    const { timeout } = this.#options
+    await allOver(this.#running)
+    const isHeard = await endsWithin(timeout, this.#heard()) // what could be told no more would be delivered late
     clearInterval(this.#holding)
-    const closing = this.#workers.map((worker) => worker.close().catch(this.#report))
-    await Promise.all(this.#workers.map(async ({ backend }) => backend.disconnectBlocking(true).catch(this.#report)))
-    await Promise.all(closing) // a wait for a job on Postgres may never return then
+    const closing = this.#workers.map((worker) => worker.close(!isHeard).catch(this.#report))
+    if (!isHeard) return
+    const waits = this.#workers.map(async ({ backend }) => backend.disconnectBlocking(true).catch(this.#report))
+    await endsWithin(timeout, Promise.all([...waits, ...closing])) // a wait for a job on Postgres may never return then
+  }
+
+  /** Waits until BullMQ has answered all that it was asked, and one more question on each connection. */
+  async #heard(): Promise<void> {
+    await allOver(this.#asking)
+    await Promise.all(this.#workers.map(async ({ backend }) => backend.getRateLimitTtl(1)))
   }
 
   /** Gives signs of life of the jobs whose calls run. */
@@ -190,7 +201,7 @@ export class Lanes implements Delivery {
   #start(invocationId: string, job: Job<unknown>, telling: Promise<void>): Promise<void> {
     const running = this.#options
       .run(invocationId)
-      .catch((error: unknown) => void keepIn(this.#running, this.#again(invocationId, job, telling, error)))
+      .catch((error: unknown) => void keepIn(this.#asking, this.#again(invocationId, job, telling, error)))
       .finally(() => this.#places.giveBack())
     return keepIn(this.#running, running)
   }
@@ -225,4 +236,19 @@ function keepIn<Value>(set: Set<Promise<unknown>>, work: Promise<Value>): Promis
 /** Waits until nothing is kept in a set. */
 async function allOver(set: ReadonlySet<Promise<unknown>>): Promise<void> {
   while (set.size > 0) await Promise.all(set)
+}
+
+/** Returns whether work ends well in time. */
+async function endsWithin(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, false)
+  })
+  try {
+    return await Promise.race([work.then(() => true), late])
+  } catch {
+    return false
+  } finally {
+    clearTimeout(timer)
+  }
 }

@@ -15,7 +15,7 @@ import { Changes, groupLength } from './sql/_changes.ts'
 import { journalOf, rowsOf } from './sql/_journal.ts'
 import { runAtOnce } from './sql/_operations.ts'
 import { SqlStatements } from './sql/_statements.ts'
-import { statementRunner, openedDatabase, sqliteRefusal, retryWhileBusy, undo } from './sqlite/_database.ts'
+import { statementRunner, openedDatabase, placeCheck, sqliteRefusal, retryWhileBusy, undo } from './sqlite/_database.ts'
 import { SqliteWatch } from './sqlite/_watch.ts'
 import { sqliteWords } from './sqlite/_words.ts'
 
@@ -31,7 +31,7 @@ export interface SqliteJournal extends Extension {
  *
  * A write is on the disk once the journal has answered. Simultaneous changes share a transaction. Only the owner of the file
  * can read it (0600). It holds nothing else, and must be on a local disk. While it is in use, SQLite keeps a `-wal` and a
- * `-shm` file beside it. The journal measures the silence of owners by the wall clock and the machine's uptime, so that a
+ * `-shm` file beside it. If it is deleted or replaced meanwhile, writes are refused. The journal measures the silence of owners by the wall clock and the machine's uptime, so that a
  * step of the wall clock makes no living owner look dead, and no dead one alive.
  *
  * @param file The path. The file is made if it is missing; its directory must exist.
@@ -55,6 +55,7 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
   checkOptions('sqliteJournal', options, { busyTimeout: numberFrom(0) })
   const { busyTimeout = 5_000 } = options
   const database = openedDatabase(absolute(file), busyTimeout)
+  const requirePlace = placeCheck(absolute(file))
   const answer = statementRunner(database)
   const statements = new SqlStatements(sqliteWords)
   const watch = new SqliteWatch(statements, answer)
@@ -70,6 +71,7 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
     refusal: sqliteRefusal,
     async commit(operations, giveUpAt) {
       try {
+        requirePlace()
         await retryWhileBusy(() => database.exec('BEGIN IMMEDIATE'), giveUpAt)
         const values = operations.map((operation) => runAtOnce(operation(), answer))
         database.exec('COMMIT')

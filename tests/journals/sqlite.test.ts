@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -304,6 +305,25 @@ describe('sqliteJournal, while another process is in the way,', () => {
     expect(await journal.write(settledOf('a'), fence)).toBe(true)
     expect(await journal.read('b')).toBe(null)
   })
+})
+
+test.each(['deleted', 'replaced'])('sqliteJournal writes nothing once its file was %s, and says so', async (harm) => {
+  const file = newFile()
+  const { journal } = open(file)
+  const kept = fixtureRecord('kept')
+  const fence = await journal.claim(kept, 'one')
+  for (const part of ['', '-wal', '-shm']) renameSync(`${file}${part}`, `${file}.away${part}`)
+  if (harm === 'replaced') await open(file).journal.claim(fixtureRecord('kept'), 'two')
+  const isRefused = expect.objectContaining({
+    code: 'E_JOURNAL',
+    message: expect.stringMatching(/deleted or replaced/),
+  })
+  await expect(journal.claim(fixtureRecord('new'), 'one')).rejects.toEqual(isRefused)
+  await expect(journal.write(kept, fence!)).rejects.toEqual(isRefused)
+  await expect(journal.beat('one')).rejects.toEqual(isRefused)
+  if (harm === 'replaced') return
+  for (const part of ['', '-wal', '-shm']) renameSync(`${file}.away${part}`, `${file}${part}`)
+  expect(await journal.write(kept, fence!)).toBe(true)
 })
 
 test('sqliteJournal gives each record to one of four processes that open a new file and claim at the same time', async () => {

@@ -49,6 +49,31 @@ function openingAdvice(file: string, error: unknown): string {
   }
 }
 
+/**
+ * Returns what refuses to go on once the file was deleted, or another has its place. SQLite would write on to a file that nobody
+ * opens again, so that the next process would run the same invocations anew.
+ */
+export function placeCheck(file: string): () => void {
+  const opened = placeOf(file)
+  return () => {
+    const place = placeOf(file)
+    if (place === opened || place === undefined || opened === undefined) return
+    throw new JournalError(
+      'The file of the journal was deleted or replaced while it is in use: what is written now would be lost. Put the file back, or start the process again.',
+    )
+  }
+}
+
+/** Returns what tells a file from another that has its path, or `undefined` if this process may not look there. */
+function placeOf(file: string): string | undefined {
+  try {
+    const found = statSync(file, { bigint: true, throwIfNoEntry: false })
+    return found === undefined ? 'none' : `${found.dev} ${found.ino}`
+  } catch {
+    return undefined
+  }
+}
+
 function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }

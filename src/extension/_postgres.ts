@@ -6,6 +6,23 @@ export interface PostgresFailure {
   readonly isRetryable: boolean
 }
 
+/** What those who run a server have to know of codes of Postgres and of Node. */
+const meanings: ReadonlyMap<string, string> = new Map([
+  ['25006', 'the server, or this role, may only read'],
+  ['28000', 'the server does not let this role in'],
+  ['28P01', 'the password is wrong'],
+  ['3D000', 'there is no such database'],
+  ['3F000', 'there is no such schema: make it, or name another as `schema`'],
+  ['42501', 'the role lacks a right: let it use the schema, and make or write the tables'],
+  ['42P01', 'a table was dropped'],
+  ['53100', 'the disk of the server is full'],
+  ['53300', 'the server takes no more connections: raise its limit, or make pools smaller'],
+  ['55P03', 'another transaction held a lock for longer than `lock_timeout`'],
+  ['57014', 'the server gave up after `statement_timeout`'],
+  ['ECONNREFUSED', 'no server listens there'],
+  ['ENOTFOUND', 'there is no such host'],
+])
+
 const schemes = /^(?:postgres|pg:|socket:|\/)/i
 
 /**
@@ -36,7 +53,9 @@ export function isPostgresAddress(text: string): boolean {
  */
 export function postgresFailure(error: unknown, source?: unknown): PostgresFailure {
   const { code } = (error ?? {}) as { readonly code?: unknown }
-  const kind = typeof code === 'string' ? code : 'no connection'
+  const word = typeof code === 'string' ? code : 'no connection'
+  const meaning = meanings.get(word)
+  const kind = meaning === undefined ? word : `${word}: ${meaning}`
   // Classes 08 (connection), 53 (resources), 57 (shut down), and the codes of Node, which begin with a letter.
   const isRetryable = typeof code !== 'string' || /^(?:08|53|57|[A-Z])/.test(code)
   const isBare = typeof source === 'string' && !schemes.test(source)

@@ -3,7 +3,7 @@ import { createExecutor, tool } from 'toolwright'
 import { InvalidConfigurationError } from 'toolwright/errors'
 import type { ToolCallRecord } from 'toolwright/extension'
 import { postgresJournal, type PostgresPool } from 'toolwright/journals/postgres'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   held,
   journalConformance,
@@ -478,7 +478,30 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     const newer = open(pool, schema).journal.read('a')
     await expect(newer).rejects.toMatchObject({ code: 'E_JOURNAL', message: expect.stringContaining('version 99') })
     const missing = open(pool, `${run}_missing`).journal.read('a')
-    await expect(missing).rejects.toMatchObject({ code: 'E_JOURNAL', message: expect.stringContaining('3F000') })
+    await expect(missing).rejects.toMatchObject({
+      code: 'E_JOURNAL',
+      message: expect.stringContaining('3F000: there is no such schema'),
+    })
+  })
+
+  test('postgresJournal says what the server refuses, for those who run it', async () => {
+    const [schema, role] = [await newSchema(), `${run}_reader`]
+    await open(pool, schema).journal.claim(fixtureRecord('a'), 'mine')
+    await pool.query(`CREATE ROLE "${role}"; GRANT USAGE ON SCHEMA "${schema}" TO "${role}"`)
+    onTestFinished(async () => {
+      await pool.query(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`)
+    })
+    const refusals: [setting: string, words: string][] = [
+      [`ROLE "${role}"`, '42501: the role lacks a right'],
+      ['default_transaction_read_only = on', '25006: the server, or this role, may only read'],
+    ]
+    for (const [setting, words] of refusals) {
+      const own = new pg.Pool({ connectionString, max: 1 })
+      await own.query(`SET ${setting}`)
+      const refused = open(own, schema).journal.claim(fixtureRecord('b'), 'mine')
+      await expect(refused).rejects.toMatchObject({ code: 'E_JOURNAL', message: expect.stringContaining(words) })
+      await own.end()
+    }
   })
 
   test('postgresJournal takes no living owner for dead after the clock of the server was set ahead', async () => {

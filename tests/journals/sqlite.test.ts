@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -98,6 +99,14 @@ describe('sqliteJournal opens', () => {
     const file = newFile()
     writeFileSync(file, 'no database, '.repeat(1_000))
     expect(() => sqliteJournal(file)).toThrow(/\(file is not a database\)\.$/)
+  })
+
+  test('no file that it cannot make, and says which rights it needs', () => {
+    const file = newFile()
+    symlinkSync(join(root, 'missing', 'calls.db'), file)
+    expect(() => sqliteJournal(file)).toThrow(
+      /unable to open.* must be allowed to read and write the file, and to make/,
+    )
   })
 
   describe('nothing that the process may not, and says which permission is missing:', () => {

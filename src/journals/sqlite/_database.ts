@@ -11,6 +11,9 @@ import { prepareTables, uptimeNow } from './_tables.ts'
 /** How long SQLite itself waits for another process, in milliseconds. It blocks this process meanwhile. */
 const stoppage = 10
 
+const rightsAdvice =
+  ' This process must be allowed to read and write the file, and to make files beside it: SQLite keeps a -wal and a -shm file there.'
+
 /** Opens the file, and makes its tables if it is new. */
 export function openedDatabase(file: string, busyTimeout: number): DatabaseSync {
   let database: DatabaseSync | undefined
@@ -42,7 +45,7 @@ function openingAdvice(file: string, error: unknown): string {
   try {
     if (isDirectory(file)) return ' It is a directory: give the path of a file in it.'
     const directory = dirname(file)
-    if (isDirectory(directory)) return ''
+    if (isDirectory(directory)) return isForbidden(error) ? rightsAdvice : ''
     return ` There is no directory ${directory}: make it first, or give the path of a file in one that is there.`
   } catch {
     return '' // this process may not look there
@@ -139,6 +142,12 @@ export function undo(database: DatabaseSync): void {
 function isBusy(error: unknown): boolean {
   const { errcode } = error as { errcode?: unknown }
   return typeof errcode === 'number' && ((errcode & 0xff) === 5 || (errcode & 0xff) === 6)
+}
+
+/** Whether an error is EACCES, SQLITE_READONLY or SQLITE_CANTOPEN. */
+function isForbidden(error: unknown): boolean {
+  const { errcode, code } = error as { errcode?: unknown; code?: unknown }
+  return code === 'EACCES' || (typeof errcode === 'number' && [8, 14].includes(errcode & 0xff))
 }
 
 export function sqliteRefusal(error: unknown): JournalError {

@@ -100,19 +100,20 @@ export async function close(
 ): Promise<ToolCallRecord | undefined> {
   const newFence = await recorder.takeOver(before, fence)
   if (newFence === null) return undefined
-  const { events, record } = closingOf(
-    before,
-    error,
-    effect,
-    effect === 'unknown' ? argsToAsk(before, kernel) : undefined,
-  )
+  const keptArgs = effect === 'unknown' ? argsToAsk(before, kernel) : undefined
+  const { events, record } = closingOf(before, error, effect, keptArgs)
   const journal = { ...record.journal!, owner: newFence.owner, fence: newFence.number }
   const closed = await recorder.seal({ ...record, journal }, newFence)
   if (closed === undefined) return undefined
-  publishEnd({ events }, kernel, closed.journal?.digest)
+  if (!isTold(before, kernel)) publishEnd({ events }, kernel, closed.journal?.digest)
   if (before.journal?.awaits !== undefined) kernel.waitingValues.delete(before.journal.awaits.digest)
   kernel.inFlight.tell(closed.id)
   return closed
+}
+
+/** Whether this executor ran a call, and told an outcome that it could not write. */
+export function isTold({ state, journal }: ToolCallRecord, { owner }: RecordsContext): boolean {
+  return state === 'EXECUTING' && journal?.owner === owner() && journal.awaits === undefined
 }
 
 /** Returns the args of a call, if its tool can be asked later what became of it. */

@@ -2,7 +2,7 @@ import type { ToolResult } from '../kernel/call/call.ts'
 import type { Recovery, RecoverOptions, ToolCallRecord, ToolCallState } from '../kernel/call/record.ts'
 import { InvalidConfigurationError, SealedError } from '../kernel/errors.ts'
 import type { RecordsContext } from '../kernel/executor-context.ts'
-import { aliveFor, close, isBeingClosed } from './close.ts'
+import { aliveFor, close, isBeingClosed, isTold } from './close.ts'
 import { notHappened } from './finding.ts'
 import type { ListedRecord } from './journal.ts'
 import type { JournalRecorder } from './recorder.ts'
@@ -20,9 +20,8 @@ const adviceOfState: Partial<Record<ToolCallState, readonly [string, string]>> =
 }
 
 /**
- * Closes the calls that dead executors left unfinished, or lets them wait for another worker. Asks their tools before what they
- * have done. Runs no call, and leaves calls of living executors alone. A damaged
- * record is reported, and the others are still closed.
+ * Closes the calls that dead executors left unfinished, or lets them wait for another worker. Asks their tools before. Runs no
+ * call, and leaves those of living executors alone. A damaged record is reported.
  *
  * @throws `E_INVALID_CONFIGURATION` if an option is wrong; `E_JOURNAL`.
  */
@@ -52,9 +51,9 @@ export async function recover(
     if (found !== undefined && 'id' in found) return void sealed.push(await replay(found, kernel))
     const hasHappenedNot = found?.effect === 'none'
     const again = rerun && found?.effect !== 'unknown' ? await queue.rerun(listed, attempts, hasHappenedNot) : 'over'
-    if (again !== 'over' && again !== 'taken') requeued.push({ invocationId: record.id, ...again })
-    if (again !== 'over') return
-    const error = hasHappenedNot ? notHappened() : sealing(record, found?.note)
+    if (again !== 'over')
+      return again === 'taken' ? undefined : void requeued.push({ invocationId: record.id, ...again })
+    const error = hasHappenedNot ? notHappened() : sealing(record, found?.note, isTold(record, kernel))
     const effect = hasHappenedNot ? 'none' : effectOf(record)
     const closed = await close(listed, error, effect, recorder, kernel)
     if (closed !== undefined) sealed.push(await replay(closed, kernel))
@@ -93,11 +92,11 @@ function requireWord(option: string, word: unknown, knownWords: readonly string[
   )
 }
 
-function sealing(record: ToolCallRecord, note: string | undefined): SealedError {
-  const words = `The process that handled this call ended while it was ${record.state}; it has been closed.`
-  return new SealedError(words, {
-    recommendations: note === undefined ? adviceFor(record) : [...adviceFor(record), note],
-  })
+function sealing(record: ToolCallRecord, note: string | undefined, isLost: boolean): SealedError {
+  const ended = `process that handled this call ended while it was ${record.state}`
+  const words = `The ${isLost ? 'outcome of this call could not be written down' : ended}; it has been closed.`
+  const recommendations = note === undefined ? adviceFor(record) : [...adviceFor(record), note]
+  return new SealedError(words, { recommendations })
 }
 
 function effectOf({ state, effect }: ToolCallRecord): ToolCallRecord['effect'] {

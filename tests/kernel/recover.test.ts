@@ -147,6 +147,28 @@ describe.each(places)('recovery (%s)', (_, place) => {
     expect((await unfinishedIn(its.open())).length).toBe(3)
   })
 
+  test('closes a call whose outcome could not be written, and emits nothing of it a second time', async () => {
+    const its = place()
+    let isDown = false
+    const failing = changed(its.open(), {
+      write: (journal) => (record, fence) => {
+        if (isDown) throw new Error('The disk is full.')
+        return journal.write(record, fence)
+      },
+    })
+    const executor = createExecutor({ tools: [work('t', () => void (isDown = true))], use: [failing] })
+    const heard: string[] = []
+    executor.on('*', ({ event, seq }) => void heard.push(`${seq} ${event}`))
+    const told = await executor.execute({ name: 't' }, { session: 's', invocationId: 'lost' })
+    expect(outcome(told)).toBe('error completed E_JOURNAL')
+    isDown = false
+    const { sealed } = await executor.calls.recover()
+    expect(sealed.map(outcome)).toEqual(['error unknown E_SEALED'])
+    expect(text(sealed[0]!)).toContain('The outcome of this call could not be written down; it has been closed.')
+    expect((await recordIn(its.open(), 'lost')).state).toBe('SEALED')
+    expect(heard).toEqual(['0 call:received', '1 tool:start', '2 tool:end', '3 call:settled'])
+  })
+
   test('closes an approval and a wait that have expired, whoever asked', async () => {
     const its = place()
     const ran: string[] = []

@@ -112,8 +112,8 @@ export async function close(
 }
 
 /** Whether this executor ran a call, and told an outcome that it could not write. */
-export function isTold({ state, journal }: ToolCallRecord, { owner }: RecordsContext): boolean {
-  return state === 'EXECUTING' && journal?.owner === owner() && journal.awaits === undefined
+export function isTold({ state, journal }: ToolCallRecord, kernel: RecordsContext): boolean {
+  return state === 'EXECUTING' && journal?.owner === kernel.owner() && journal.awaits === undefined
 }
 
 /** Returns the args of a call, if its tool can be asked later what became of it. */

@@ -484,6 +484,20 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     })
   })
 
+  test('postgresJournal listens for the end of a connection before anything can happen to it', async () => {
+    const own = new pg.Pool({ connectionString, max: 2 })
+    const listeners: number[] = []
+    // Before the promises of the pool are told: a server that shuts down may end the connection here.
+    own.on('acquire', (client) => process.nextTick(() => listeners.push(client.listenerCount('error'))))
+    const { journal, close } = open(own, await newSchema())
+    journal.watch?.(() => {}) // listens on a connection
+    await journal.claim(fixtureRecord('a'), 'mine')
+    await vi.waitFor(() => expect(listeners.length).toBeGreaterThan(1))
+    await close()
+    await own.end()
+    expect(Math.min(...listeners)).toBeGreaterThan(0)
+  })
+
   test('postgresJournal says what the server refuses, for those who run it', async () => {
     const [schema, role] = [await newSchema(), `${run}_reader`]
     await open(pool, schema).journal.claim(fixtureRecord('a'), 'mine')

@@ -232,6 +232,20 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     expect([own.totalCount, own.idleCount, own.waitingCount]).toEqual([1, 1, 0])
   })
 
+  test('postgresStore listens for the end of a connection before anything can happen to it, and no longer than it has it', async () => {
+    const own = new pg.Pool({ connectionString, max: 1 })
+    closings.push(() => own.end())
+    const [listeners, returned]: [number[], number[]] = [[], []]
+    // Before the promises of the pool are told: a server that shuts down may end the connection here.
+    own.on('acquire', (client) => process.nextTick(() => listeners.push(client.listenerCount('error'))))
+    own.on('release', (_error, client) => process.nextTick(() => returned.push(client.listenerCount('error'))))
+    const { store } = open(own, { schema: await newSchema() })
+    for (let index = 0; index < 3; index++) await store.write(megabytes(3), spooling)
+    expect(listeners.length).toBeGreaterThan(2)
+    expect(Math.min(...listeners)).toBeGreaterThan(0)
+    expect(Math.max(...returned)).toBe(1) // that of the pool
+  })
+
   test('postgresStore collects what is too old, and nothing else', async () => {
     const schema = await newSchema()
     const { store, collect } = open(pool, { schema })

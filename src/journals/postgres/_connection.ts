@@ -58,6 +58,26 @@ export function isOfPg(pool: PostgresPool | string): boolean {
   return typeof pool === 'string' || ('Client' in pool && 'options' in pool)
 }
 
+/** What gives a connection to a function, as `pg.Pool` does. */
+interface HandingPool {
+  connect(handOver: (error: unknown, connection: PostgresConnection | undefined) => void): void
+}
+
+/**
+ * Takes a connection of a pool. A server that shuts down may end it in the same breath in which the pool hands it over: an `error`
+ * before there is a listener would end the process.
+ */
+export async function connectionOf(pool: PostgresPool): Promise<PostgresConnection | undefined> {
+  if (!isOfPg(pool)) return pool.connect?.()
+  return new Promise((resolve, reject) => {
+    ;(pool as unknown as HandingPool).connect((error, connection) => {
+      connection?.on('error', () => {})
+      if (connection === undefined) reject(error)
+      else resolve(connection)
+    })
+  })
+}
+
 /** Runs statements. Those that are frequent are prepared by name, unless a pooler between loses their names. */
 export class StatementRunner {
   readonly #names = new Map<string, string>()

@@ -60,9 +60,9 @@ export function openDatabase(source: PostgresStorePool | string, timeout: number
     async begin() {
       try {
         const pool = await connected()
-        const connecting = pool.connect()
+        const connecting = connectionOf(pool)
         // A connection that arrives after the timeout goes back to the pool.
-        const late = (): void => void connecting.then((connection) => connection.release()).catch(() => {})
+        const late = (): void => void connecting.then((connection) => giveBack(connection, false)).catch(() => {})
         const connection = await storeWithin(timeout, () => connecting, late)
         return await transactionOf(connection, timeout)
       } catch (error) {
@@ -79,16 +79,44 @@ export function openDatabase(source: PostgresStorePool | string, timeout: number
   }
 }
 
+/** A connection that is lost between two statements emits `error`; without a listener that would end the process. */
+function onError(): void {}
+
+/** What gives a connection to a function, as `pg.Pool` does. */
+interface HandingPool {
+  connect(handOver: (error: unknown, connection: PostgresConnection | undefined) => void): void
+}
+
+/**
+ * Takes a connection of a pool. `pg` gets a function: a server that shuts down may end a connection in the same breath in which the
+ * pool hands it over, before a promise of it is told.
+ */
+async function connectionOf(pool: PostgresStorePool): Promise<PostgresConnection> {
+  if (!('Client' in pool && 'options' in pool)) {
+    const connection = await pool.connect()
+    connection.on?.('error', onError)
+    return connection
+  }
+  return new Promise((resolve, reject) => {
+    ;(pool as unknown as HandingPool).connect((error, connection) => {
+      connection?.on?.('error', onError)
+      if (connection === undefined) reject(error)
+      else resolve(connection)
+    })
+  })
+}
+
+function giveBack(connection: PostgresConnection, destroy: boolean): void {
+  if (!destroy) connection.off?.('error', onError)
+  connection.release(destroy)
+}
+
 async function transactionOf(connection: PostgresConnection, timeout: number): Promise<Transaction> {
   let isOver = false
-  // A connection that is lost between two statements emits `error`; without a listener that would end the process.
-  const onError = (): void => {}
-  connection.on?.('error', onError)
 
   function end(destroy: boolean): void {
     isOver = true
-    if (!destroy) connection.off?.('error', onError)
-    connection.release(destroy)
+    giveBack(connection, destroy)
   }
 
   const transaction: Transaction = {

@@ -181,7 +181,7 @@ export function bullmq(options: BullmqOptions): Dispatcher {
       const workers = Array.from({ length: lanes }, () => new Worker(bullName(name), null, shared, ...backend))
       for (const worker of workers) worker.on('error', report)
       try {
-        await unlessAborted(Promise.all(workers.map((worker) => worker.waitUntilReady())), signal)
+        await unlessWorkerCloses(Promise.all(workers.map((worker) => worker.waitUntilReady())), signal)
       } catch (error) {
         for (const worker of workers) worker.close(true).catch(report) // it would try to connect for ever
         throw error
@@ -222,8 +222,8 @@ function notTaken(when: string, cause?: unknown): UnavailableError {
   )
 }
 
-/** Waits for work, until a signal is aborted. */
-async function unlessAborted(work: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+/** Waits for work, until the signal of a worker is aborted. */
+async function unlessWorkerCloses(work: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const abort = (): void => reject(signal?.reason)
   if (signal?.aborted === true) abort()

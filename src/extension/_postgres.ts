@@ -14,7 +14,6 @@ const meanings: ReadonlyMap<string, string> = new Map([
   ['3D000', 'there is no such database'],
   ['3F000', 'there is no such schema: make it, or name another as `schema`'],
   ['42501', 'the role lacks a right: let it use the schema, and make or write the tables'],
-  ['42P01', 'a table was dropped'],
   ['53100', 'the disk of the server is full'],
   ['53300', 'the server takes no more connections: raise its limit, or make pools smaller'],
   ['55P03', 'another transaction held a lock for longer than `lock_timeout`'],
@@ -60,7 +59,7 @@ export function postgresFailure(error: unknown, source?: unknown): PostgresFailu
   const isRetryable = typeof code !== 'string' || /^(?:08|53|57|[A-Z])/.test(code)
   const isBare = typeof source === 'string' && !schemes.test(source)
   return {
-    kind: isBare ? `${kind}; the connection string lacks postgres:// and was taken for the name of a database` : kind,
+    kind: isBare ? `${word}; the connection string lacks postgres:// and was taken for the name of a database` : kind,
     isRetryable,
   }
 }

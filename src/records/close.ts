@@ -105,14 +105,14 @@ export async function close(
   const journal = { ...record.journal!, owner: newFence.owner, fence: newFence.number }
   const closed = await recorder.seal({ ...record, journal }, newFence)
   if (closed === undefined) return undefined
-  if (!isTold(before, kernel)) publishEnd({ events }, kernel, closed.journal?.digest)
+  if (!isLost(before, kernel)) publishEnd({ events }, kernel, closed.journal?.digest)
   if (before.journal?.awaits !== undefined) kernel.waitingValues.delete(before.journal.awaits.digest)
   kernel.inFlight.tell(closed.id)
   return closed
 }
 
-/** Whether this executor ran a call, and told an outcome that it could not write. */
-export function isTold({ state, journal }: ToolCallRecord, kernel: RecordsContext): boolean {
+/** Whether this executor ran a call, and told an outcome that was not written. */
+export function isLost({ state, journal }: ToolCallRecord, kernel: RecordsContext): boolean {
   return state === 'EXECUTING' && journal?.owner === kernel.owner() && journal.awaits === undefined
 }
 

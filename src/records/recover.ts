@@ -2,7 +2,7 @@ import type { ToolResult } from '../kernel/call/call.ts'
 import type { Recovery, RecoverOptions, ToolCallRecord, ToolCallState } from '../kernel/call/record.ts'
 import { InvalidConfigurationError, SealedError } from '../kernel/errors.ts'
 import type { RecordsContext } from '../kernel/executor-context.ts'
-import { aliveFor, close, isBeingClosed, isTold } from './close.ts'
+import { aliveFor, close, isBeingClosed, isLost } from './close.ts'
 import { notHappened } from './finding.ts'
 import type { ListedRecord } from './journal.ts'
 import type { JournalRecorder } from './recorder.ts'
@@ -53,7 +53,7 @@ export async function recover(
     const again = rerun && found?.effect !== 'unknown' ? await queue.rerun(listed, attempts, hasHappenedNot) : 'over'
     if (again !== 'over')
       return again === 'taken' ? undefined : void requeued.push({ invocationId: record.id, ...again })
-    const error = hasHappenedNot ? notHappened() : sealing(record, found?.note, isTold(record, kernel))
+    const error = hasHappenedNot ? notHappened() : sealing(record, found?.note, isLost(record, kernel))
     const effect = hasHappenedNot ? 'none' : effectOf(record)
     const closed = await close(listed, error, effect, recorder, kernel)
     if (closed !== undefined) sealed.push(await replay(closed, kernel))
@@ -92,9 +92,9 @@ function requireWord(option: string, word: unknown, knownWords: readonly string[
   )
 }
 
-function sealing(record: ToolCallRecord, note: string | undefined, isLost: boolean): SealedError {
+function sealing(record: ToolCallRecord, note: string | undefined, wasLost: boolean): SealedError {
   const ended = `process that handled this call ended while it was ${record.state}`
-  const words = `The ${isLost ? 'outcome of this call could not be written down' : ended}; it has been closed.`
+  const words = `The ${wasLost ? 'outcome of this call could not be written' : ended}; it has been closed.`
   const recommendations = note === undefined ? adviceFor(record) : [...adviceFor(record), note]
   return new SealedError(words, { recommendations })
 }

@@ -227,6 +227,7 @@ test('what the permissions of a platform forbid is told from other errors', () =
 test('a failure of Postgres has its code, whether it may pass, and what became of an address without a scheme', () => {
   expect(isPostgresAddress('postgresql:///agents')).toBe(true)
   expect(isPostgresAddress('localhost:5432')).toBe(false)
+  expect(postgresFailure({ code: '53300' }).kind).toMatch(/^53300: the server takes no more connections/)
   expect(postgresFailure({ code: '42P01' }, 'postgres://localhost/agents')).toEqual({
     kind: '42P01',
     isRetryable: false,

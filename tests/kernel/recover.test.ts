@@ -164,7 +164,7 @@ describe.each(places)('recovery (%s)', (_, place) => {
     isDown = false
     const { sealed } = await executor.calls.recover()
     expect(sealed.map(outcome)).toEqual(['error unknown E_SEALED'])
-    expect(text(sealed[0]!)).toContain('The outcome of this call could not be written down; it has been closed.')
+    expect(text(sealed[0]!)).toContain('The outcome of this call could not be written; it has been closed.')
     expect((await recordIn(its.open(), 'lost')).state).toBe('SEALED')
     expect(heard).toEqual(['0 call:received', '1 tool:start', '2 tool:end', '3 call:settled'])
   })

@@ -119,12 +119,12 @@ export class Lanes implements Delivery {
   async #end(): Promise<void> {
     const { timeout } = this.#options
     await allOver(this.#running)
-    const isHeard = await endsWithin(timeout, this.#heard()) // what could be told no more would be delivered late
+    const isHeard = await isOverWithin(timeout, this.#heard()) // what could be told no more would be delivered late
     clearInterval(this.#holding)
     const closing = this.#workers.map((worker) => worker.close(!isHeard).catch(this.#report))
     if (!isHeard) return
     const waits = this.#workers.map(async ({ backend }) => backend.disconnectBlocking(true).catch(this.#report))
-    await endsWithin(timeout, Promise.all([...waits, ...closing])) // a wait for a job on Postgres may never return then
+    await isOverWithin(timeout, Promise.all([...waits, ...closing])) // a wait for a job on Postgres may never return then
   }
 
   /** Waits until BullMQ has answered all that it was asked, and one more question on each connection. */
@@ -239,7 +239,7 @@ async function allOver(set: ReadonlySet<Promise<unknown>>): Promise<void> {
 }
 
 /** Returns whether work ends well in time. */
-async function endsWithin(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
+async function isOverWithin(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(resolve, milliseconds, false)

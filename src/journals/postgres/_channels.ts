@@ -1,4 +1,4 @@
-import { connectionOf, type PostgresConnection, type PostgresPool } from './_connection.ts'
+import { heardConnection, type PostgresConnection, type PostgresPool } from './_connection.ts'
 
 /** How often it is tried to connect again, in milliseconds. */
 const reconnectInterval = 5_000
@@ -76,7 +76,7 @@ export class NotificationChannels {
     let connection: PostgresConnection | undefined
     try {
       if ((this.#pool.options?.max ?? Infinity) < 2) return // the only connection is for statements
-      connection = await connectionOf(this.#pool)
+      connection = await heardConnection(this.#pool)
       if (connection === undefined) return
       const lost = (): void => this.#lose(connection)
       connection.on('error', lost)

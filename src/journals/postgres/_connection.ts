@@ -67,7 +67,7 @@ interface HandingPool {
  * Takes a connection of a pool. A server that shuts down may end it in the same breath in which the pool hands it over: an `error`
  * before there is a listener would end the process.
  */
-export async function connectionOf(pool: PostgresPool): Promise<PostgresConnection | undefined> {
+export async function heardConnection(pool: PostgresPool): Promise<PostgresConnection | undefined> {
   if (!isOfPg(pool)) return pool.connect?.()
   return new Promise((resolve, reject) => {
     ;(pool as unknown as HandingPool).connect((error, connection) => {

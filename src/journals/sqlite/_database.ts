@@ -45,7 +45,7 @@ function openingAdvice(file: string, error: unknown): string {
   try {
     if (isDirectory(file)) return ' It is a directory: give the path of a file in it.'
     const directory = dirname(file)
-    if (isDirectory(directory)) return isForbidden(error) ? rightsAdvice : ''
+    if (isDirectory(directory)) return lacksRights(error) ? rightsAdvice : ''
     return ` There is no directory ${directory}: make it first, or give the path of a file in one that is there.`
   } catch {
     return '' // this process may not look there
@@ -53,13 +53,13 @@ function openingAdvice(file: string, error: unknown): string {
 }
 
 /**
- * Returns what refuses to go on once the file was deleted, or another has its place. SQLite would write on to a file that nobody
- * opens again, so that the next process would run the same invocations anew.
+ * Returns what refuses to go on once the file was deleted, or another has its place. SQLite would write on to a lost
+ * file, and the next process would run the same invocations anew.
  */
 export function placeCheck(file: string): () => void {
-  const opened = placeOf(file)
+  const opened = databaseIdentity(file)
   return () => {
-    const place = placeOf(file)
+    const place = databaseIdentity(file)
     if (place === opened || place === undefined || opened === undefined) return
     throw new JournalError(
       'The file of the journal was deleted or replaced while it is in use: what is written now would be lost. Put the file back, or start the process again.',
@@ -68,7 +68,7 @@ export function placeCheck(file: string): () => void {
 }
 
 /** Returns what tells a file from another that has its path, or `undefined` if this process may not look there. */
-function placeOf(file: string): string | undefined {
+function databaseIdentity(file: string): string | undefined {
   try {
     const found = statSync(file, { bigint: true, throwIfNoEntry: false })
     return found === undefined ? 'none' : `${found.dev} ${found.ino}`
@@ -145,7 +145,7 @@ function isBusy(error: unknown): boolean {
 }
 
 /** Whether an error is EACCES, SQLITE_READONLY or SQLITE_CANTOPEN. */
-function isForbidden(error: unknown): boolean {
+function lacksRights(error: unknown): boolean {
   const { errcode, code } = error as { errcode?: unknown; code?: unknown }
   return code === 'EACCES' || (typeof errcode === 'number' && [8, 14].includes(errcode & 0xff))
 }

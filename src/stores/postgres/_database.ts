@@ -60,9 +60,10 @@ export function openDatabase(source: PostgresStorePool | string, timeout: number
     async begin() {
       try {
         const pool = await connected()
-        const connecting = connectionOf(pool)
+        const connecting = storeConnection(pool)
         // A connection that arrives after the timeout goes back to the pool.
-        const late = (): void => void connecting.then((connection) => giveBack(connection, false)).catch(() => {})
+        const late = (): void =>
+          void connecting.then((connection) => returnConnection(connection, false)).catch(() => {})
         const connection = await storeWithin(timeout, () => connecting, late)
         return await transactionOf(connection, timeout)
       } catch (error) {
@@ -80,10 +81,10 @@ export function openDatabase(source: PostgresStorePool | string, timeout: number
 }
 
 /** A connection that is lost between two statements emits `error`; without a listener that would end the process. */
-function onError(): void {}
+function ignoreLoss(): void {}
 
 /** What gives a connection to a function, as `pg.Pool` does. */
-interface HandingPool {
+interface HandingStorePool {
   connect(handOver: (error: unknown, connection: PostgresConnection | undefined) => void): void
 }
 
@@ -91,23 +92,23 @@ interface HandingPool {
  * Takes a connection of a pool. `pg` gets a function: a server that shuts down may end a connection in the same breath in which the
  * pool hands it over, before a promise of it is told.
  */
-async function connectionOf(pool: PostgresStorePool): Promise<PostgresConnection> {
+async function storeConnection(pool: PostgresStorePool): Promise<PostgresConnection> {
   if (!('Client' in pool && 'options' in pool)) {
     const connection = await pool.connect()
-    connection.on?.('error', onError)
+    connection.on?.('error', ignoreLoss)
     return connection
   }
   return new Promise((resolve, reject) => {
-    ;(pool as unknown as HandingPool).connect((error, connection) => {
-      connection?.on?.('error', onError)
+    ;(pool as unknown as HandingStorePool).connect((error, connection) => {
+      connection?.on?.('error', ignoreLoss)
       if (connection === undefined) reject(error)
       else resolve(connection)
     })
   })
 }
 
-function giveBack(connection: PostgresConnection, destroy: boolean): void {
-  if (!destroy) connection.off?.('error', onError)
+function returnConnection(connection: PostgresConnection, destroy: boolean): void {
+  if (!destroy) connection.off?.('error', ignoreLoss)
   connection.release(destroy)
 }
 
@@ -116,7 +117,7 @@ async function transactionOf(connection: PostgresConnection, timeout: number): P
 
   function end(destroy: boolean): void {
     isOver = true
-    giveBack(connection, destroy)
+    returnConnection(connection, destroy)
   }
 
   const transaction: Transaction = {

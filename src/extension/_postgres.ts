@@ -19,7 +19,6 @@ const meanings: ReadonlyMap<string, string> = new Map([
   ['55P03', 'another transaction held a lock for longer than `lock_timeout`'],
   ['57014', 'the server gave up after `statement_timeout`'],
   ['ECONNREFUSED', 'no server listens there'],
-  ['ENOTFOUND', 'there is no such host'],
 ])
 
 const schemes = /^(?:postgres|pg:|socket:|\/)/i

@@ -197,6 +197,7 @@ describe.each(eras)('in the era of %s, a call that needs approval', (_, mode) =>
     const result = await (await connect(url, mode, options)).callTool({ name: 'deploy', arguments: {} })
     expect(result.isError).toBe(true)
     expect(textOf(result)).toMatch(/has not run yet: it waits for approval/)
+    expect(JSON.stringify(result.content)).toContain('it does not declare `elicitation`')
     expect(runs).toEqual([])
   })
 
@@ -233,6 +234,7 @@ describe.each(eras)('in the era of %s, a call that needs approval', (_, mode) =>
     const asked = answering(client, { action: 'accept', content: { approve: true } })
     const result = await client.callTool({ name: 'deploy', arguments: {} })
     expect([result.isError, asked, runs]).toEqual([true, [], []])
+    expect(JSON.stringify(result.content)).not.toContain('elicitation')
     expect((await executor.calls.decide(token ?? '', 'allow')).status).toBe('ok')
     expect(runs).toHaveLength(1)
   })

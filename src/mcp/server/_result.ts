@@ -25,7 +25,7 @@ export async function protocolResult(
   const link = handle === undefined || artifact === undefined ? [] : [linkTo(artifact, handle, result)]
   const content = [...reply.content, ...link]
   if (handle !== undefined) settings.granted.remember(handle, peer)
-  if (result.status !== 'ok') return { content, isError: true }
+  if (result.status !== 'ok') return { content: [...content, ...unaskedWords(result, settings)], isError: true }
   const schema = shownTool(result.toolName, peer.session, true, settings)?.outputSchema
   if (schema === undefined || artifact === undefined) return { ...reply, content }
   if (artifact.byteLength() > settings.structuredLimit) return tooLargeResult(content, artifact)
@@ -53,6 +53,14 @@ function linkTo(
     mimeType: artifact.mediaType,
     size: artifact.byteLength(),
   }
+}
+
+/** Says of a call that waits for a person why the client's user was not asked, and who can answer. */
+function unaskedWords({ status, effect }: ToolResult, { approvals }: ServerSettings): CallToolResult['content'] {
+  if (status !== 'waiting' || effect !== 'none' || approvals !== 'client') return []
+  const reason =
+    'The user of this client was not asked: it does not declare `elicitation`, or the question is too long.'
+  return [{ type: 'text', text: `${reason} Only the application that serves the tool can allow the call.` }]
 }
 
 /** Makes an error result: by the protocol, a tool with an output schema has to send its whole result or fail. */

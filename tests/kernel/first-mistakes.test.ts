@@ -287,6 +287,22 @@ describe('an id that is taken', () => {
 })
 
 const strange = Object.create(null) as unknown
+test('a date in a schema is refused with what to do, and text that is transformed gives the handler a date', async () => {
+  const make = (when: z.ZodType<Date>) =>
+    tool({
+      name: 'book',
+      description: 'Books',
+      inputSchema: z.object({ when }),
+      handler: (input) => input.when.getTime(),
+    })
+  expect(() => make(z.date()).describe()).toThrow(
+    /Date cannot be represented in JSON Schema\. Take text and transform it, or/,
+  )
+  const book = make(z.iso.datetime().transform((text) => new Date(text)))
+  const call = { name: 'book', args: { when: '1970-01-01T00:00:01Z' } }
+  expect((await createExecutor({ tools: [book] }).execute(call)).value).toBe(1_000)
+})
+
 const bad: unknown[] = [null, 5, Symbol('x'), strange]
 test.each<[string, (value: never) => unknown]>([
   ['the options of execute', (value) => createExecutor().execute({ name: 'x' }, value)],

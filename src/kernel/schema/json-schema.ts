@@ -13,7 +13,7 @@ export function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
   return standard?.version === 1 && typeof standard.validate === 'function'
 }
 
-/** Whether a schema is raw JSON Schema, which the engine of this package validates. */
+/** Whether a schema is raw JSON Schema, which our engine validates. */
 export function isRaw(schema: Schema | undefined): boolean {
   return schema !== undefined && !isStandardSchema(schema)
 }
@@ -42,7 +42,7 @@ export function jsonSchemaOf(schema: Schema, side: 'input' | 'output'): JsonSche
     }
   }
   throw new SchemaConversionError(
-    `The ${standard.vendor} schema cannot be converted to JSON Schema: ${reasonOf(refusal)}. Change that part, or give the tool a \`jsonSchema\` of its own.`,
+    `The ${standard.vendor} schema cannot be converted to JSON Schema: ${reasonOf(refusal)}. Take text and transform it, or give the tool a \`jsonSchema\` of its own.`,
     { cause: refusal },
   )
 }

@@ -165,7 +165,7 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
         begun()
         become('open')
         tell({ state })
-        await readFrames(response, (frame) => (take(frame), tell(frame)), noteSign)
+        await readFrames(response, (frame) => (take(frame), tell(frame)), noteSign, lost.signal)
       } finally {
         clearTimeout(silence)
         signal.removeEventListener('abort', leave)

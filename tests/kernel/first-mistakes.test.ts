@@ -298,7 +298,7 @@ test('a date in a schema is refused with what to do, and text that is transforme
   expect(() => make(z.date()).describe()).toThrow(
     /Date cannot be represented in JSON Schema\. Take text and transform it, or/,
   )
-  const book = make(z.iso.datetime().transform((text) => new Date(text)))
+  const book = make(z.iso.datetime().transform((written) => new Date(written)))
   const call = { name: 'book', args: { when: '1970-01-01T00:00:01Z' } }
   expect((await createExecutor({ tools: [book] }).execute(call)).value).toBe(1_000)
 })

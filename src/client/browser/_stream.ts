@@ -8,14 +8,17 @@ export type StreamFrame = {
 /**
  * Reads the frames of a stream, until it ends. Names that this version does not know are left out.
  *
- * @param heard Called with each piece that came, also if it is only a sign of life.
+ * @param onSign Called with each piece that came, also if it is only a sign of life.
+ * @param signal Ends the stream.
  */
 export async function readFrames(
   response: Response,
   take: (frame: StreamFrame) => void,
   onSign: () => void,
+  signal: AbortSignal,
 ): Promise<void> {
-  const reader = response.body!.getReader()
+  // A `fetch` of the same process may not pass the signal on, and then the stream would go on for ever.
+  const reader = response.body!.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(), { signal }).getReader()
   const decoder = new TextDecoder()
   for (let rest = ''; ;) {
     const { done, value } = await reader.read()

@@ -49,7 +49,7 @@ const larger: Readonly<Record<string, Partial<typeof limits>>> = {
   esbuild: { full: 77_900 },
   bun: { app: 50_250, full: 80_750 },
   webpack: { tool: 8_300, app: 49_400 },
-  rspack: { tool: 8_450, app: 49_350, full: 77_000 },
+  rspack: { tool: 8_450, app: 49_360, full: 77_000 },
 }
 
 describe('programs that use the packed package are small in', () => {

@@ -188,7 +188,7 @@ export function bullmq(options: BullmqOptions): Dispatcher {
       }
       const addAgain = async (job: BullJob): Promise<unknown> => inTime(addJobs(await queueOf(name), [job]))
       const isPaced = limit !== undefined
-      return new Lanes(workers, { concurrency, isPaced, lockDuration, timeout, run, add: addAgain, report })
+      return new Lanes(workers, { concurrency, isPaced, lockDuration, inTime, run, add: addAgain, report })
     },
 
     async depth(name) {

@@ -19,8 +19,8 @@ interface LanesOptions {
   readonly run: (invocationId: string) => Promise<void>
   /** How long BullMQ leaves a job to its worker without a sign of life, in milliseconds. */
   readonly lockDuration: number
-  /** How long BullMQ may take to answer while the lanes end, in milliseconds. */
-  readonly timeout: number
+  /** Waits for BullMQ while the lanes end, and rejects if it takes too long. */
+  readonly inTime: (work: Promise<unknown>) => Promise<unknown>
   /** Adds a job to the queue. */
   readonly add: (job: BullJob) => Promise<unknown>
   readonly report: (error: unknown) => void
@@ -117,14 +117,18 @@ export class Lanes implements Delivery {
 
   /** Ends the workers, and with them the waits for jobs. A server that does not answer is not waited for without an end. */
   async #end(): Promise<void> {
-    const { timeout } = this.#options
+    const { inTime } = this.#options
     await allOver(this.#running)
-    const isHeard = await isOverWithin(timeout, this.#heard()) // what could be told no more would be delivered late
+    const hearing = inTime(this.#heard()) // what could be told no more would be delivered late
+    const isHeard = await hearing.then(
+      () => true,
+      () => false,
+    )
     clearInterval(this.#holding)
     const closing = this.#workers.map((worker) => worker.close(!isHeard).catch(this.#report))
     if (!isHeard) return
     const waits = this.#workers.map(async ({ backend }) => backend.disconnectBlocking(true).catch(this.#report))
-    await isOverWithin(timeout, Promise.all([...waits, ...closing])) // a wait for a job on Postgres may never return then
+    await inTime(Promise.all([...waits, ...closing])).catch(() => {}) // a wait for a job on Postgres may never return then
   }
 
   /** Waits until BullMQ has answered all that it was asked, and one more question on each connection. */
@@ -236,19 +240,4 @@ function keepIn<Value>(set: Set<Promise<unknown>>, work: Promise<Value>): Promis
 /** Waits until nothing is kept in a set. */
 async function allOver(set: ReadonlySet<Promise<unknown>>): Promise<void> {
   while (set.size > 0) await Promise.all(set)
-}
-
-/** Returns whether work ends well in time. */
-async function isOverWithin(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, milliseconds, false)
-  })
-  try {
-    return await Promise.race([work.then(() => true), late])
-  } catch {
-    return false
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -225,8 +225,11 @@ async function nameFile(places: Places, handle: string, { sha256 }: ArtifactMeta
   await rename(places.newContent(handle), places.content(sha256))
 }
 
-/** Reads ranges. The file is open only during a read, so a forgotten reader holds no descriptor. */
-function fileReader(places: Places, handle: string, { byteLength, mediaType }: ArtifactMetadata): SpoolReader {
+/**
+ * Reads ranges. The file is open only during a read, so a forgotten reader holds no descriptor. Of a file that was changed, the
+ * length tells, and the digest if all of it is read.
+ */
+function fileReader(places: Places, handle: string, { sha256, byteLength, mediaType }: ArtifactMetadata): SpoolReader {
   return {
     byteLength,
     mediaType,
@@ -235,11 +238,20 @@ function fileReader(places: Places, handle: string, { byteLength, mediaType }: A
         const file = await openToRead(places.own(handle))
         if (file === undefined) throw noArtifact(handle)
         try {
+          const { size } = await file.stat()
+          if (size !== byteLength) throw alteredFile(`has ${size} bytes and not ${byteLength}`)
           const bytes = new Uint8Array(Math.max(0, end - start))
+          const hash = start === 0 && end === byteLength ? createSha256() : undefined
           for (let offset = 0; offset < bytes.byteLength;) {
-            const { bytesRead } = await file.read(bytes, offset, bytes.byteLength - offset, start + offset)
-            if (bytesRead === 0) throw new ArtifactError('The artifact on the disk is shorter than it was written.')
+            const length = Math.min(filePieceLength, bytes.byteLength - offset)
+            const { bytesRead } = await file.read(bytes, offset, length, start + offset)
+            if (bytesRead === 0) throw alteredFile('was cut short')
+            hash?.update(bytes.subarray(offset, offset + bytesRead))
             offset += bytesRead
+          }
+          if (hash !== undefined && hash.digest() !== sha256) {
+            await unlink(places.content(sha256)).catch(() => {}) // the next write of these bytes must not share it
+            throw alteredFile('has other bytes')
           }
           return bytes
         } finally {
@@ -247,4 +259,10 @@ function fileReader(places: Places, handle: string, { byteLength, mediaType }: A
         }
       }),
   }
+}
+
+function alteredFile(what: string): ArtifactError {
+  return new ArtifactError(
+    `The artifact cannot be read: its file on the disk was changed since it was written, and ${what}. Call the tool that returned it again.`,
+  )
 }

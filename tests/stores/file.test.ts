@@ -148,13 +148,22 @@ describe('fileStore on the disk', () => {
     expect(stdout).not.toContain(directory)
   })
 
-  test('a file that was cut short is an error, not a shorter artifact', async () => {
+  test.each([
+    ['was cut short', '0123', 'has 4 bytes and not 10'],
+    ['has grown', '0123456789a', 'has 11 bytes and not 10'],
+    ['has other bytes', '0123x56789', 'has other bytes'],
+  ])('a file that %s is an error, and no other artifact', async (_, bytes, words) => {
     const directory = await newDirectory()
     const { store } = fileStore(directory)
     const { handle } = await store.write('0123456789', spooling)
     const reader = await store.open(handle, { session: 'one' })
-    writeFileSync(join(directory, 'handles', handle), '0123')
-    await expect(reader.read(0, 10)).rejects.toMatchObject({ code: 'E_ARTIFACT' })
+    writeFileSync(join(directory, 'handles', handle), bytes)
+    const refusal = { code: 'E_ARTIFACT', message: expect.stringContaining(words) }
+    await expect(reader.read(0, 10)).rejects.toMatchObject(refusal)
+    if (bytes.length !== 10) await expect(reader.read(0, 2)).rejects.toMatchObject(refusal)
+    const again = await store.write('0123456789', spooling)
+    const written = await (await store.open(again.handle, { session: 'one' })).read(0, 10)
+    expect(decoder.decode(written)).toBe('0123456789')
   })
 
   test('what is known of a handle may be damaged: that is an error that tells no path', async () => {

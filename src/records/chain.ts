@@ -1,6 +1,10 @@
 import type { ToolCallRecord } from '../kernel/call/record.ts'
 import { JournalError } from '../kernel/errors.ts'
+import { isMomentary } from './journal-timeout.ts'
 import { digestOf } from './record.ts'
+
+/** For how long an end is written again, in milliseconds. */
+const triedFor = 10_000
 
 /** The settlements of one executor. Each is chained to the one before by its digest. */
 export class SettlementChain {
@@ -12,19 +16,34 @@ export class SettlementChain {
     this.#report = report
   }
 
-  /** Chains a settlement to the one before, and writes it. Returns its digest. */
-  async append(record: ToolCallRecord, put: (record: ToolCallRecord) => void | Promise<void>): Promise<string> {
+  /**
+   * Chains a settlement to the one before, and writes it. Returns its digest.
+   *
+   * @param isOpen Whether to write it again while the journal fails for a moment. The same fence writes it, so there is one end.
+   */
+  async append(
+    record: ToolCallRecord,
+    put: (record: ToolCallRecord) => void | Promise<void>,
+    isOpen?: () => boolean,
+  ): Promise<string> {
     // The chain grows in the order of settlement, so the head moves before any await.
     const previous = this.#head
     const digest = digestOf(previous, record)
     this.#head = digest
-    try {
-      await put({ ...record, journal: { ...record.journal!, digest, previous } })
-      return digest
-    } catch (error) {
-      if (this.#head === digest) this.#head = previous
-      else this.#report(gap(record.id, digest, error)) // the next settlement is chained to it already
-      throw error
+    const chained = { ...record, journal: { ...record.journal!, digest, previous } }
+    const giveUpAt = performance.now() + triedFor
+    for (let pause = 50; ; pause = Math.min(2 * pause, 1_000)) {
+      try {
+        await put(chained)
+        return digest
+      } catch (error) {
+        if (!isMomentary(error) || isOpen?.() !== true || performance.now() + pause > giveUpAt) {
+          if (this.#head === digest) this.#head = previous
+          else this.#report(gap(record.id, digest, error)) // the next settlement is chained to it already
+          throw error
+        }
+      }
+      await new Promise((resolve) => setTimeout(resolve, pause))
     }
   }
 }

@@ -96,28 +96,28 @@ export class JournalRecorder implements Recorder {
     // After `close` the journal may be closed too. The record of a duplicate belongs to another call.
     const isRefused = settlement.result.error?.code === 'E_DUPLICATE_INVOCATION'
     if (fence === undefined && (this.#hasEnded || isRefused)) return undefined
-    const isChained = this.#journal.isDurable
     // Another executor may claim an id that the application chose. A claim that fails must leave no gap in the chain.
-    const mayLoseClaim = isChained && fence === undefined && !call.invocationId.startsWith(this.#kernel.owner())
+    const mayLoseClaim = this.isDurable && fence === undefined && !call.invocationId.startsWith(this.#kernel.owner())
     const claimed = mayLoseClaim ? this.commit(call) : undefined
     return isThenable(claimed)
-      ? claimed.then(() => this.#conclude(call, event, settlement, isChained))
-      : this.#conclude(call, event, settlement, isChained)
+      ? claimed.then(() => this.#conclude(call, event, settlement))
+      : this.#conclude(call, event, settlement)
   }
 
-  #conclude(call: Received, event: ToolEvent, settlement: Settlement, isChained: boolean): Digested {
+  #conclude(call: Received, event: ToolEvent, settlement: Settlement): Digested {
     const { record } = recordingOf(call)
     fold(record, event)
     const { result } = settlement
-    if (!isLarge(result.content)) return this.#conclusion(call, record, settlement, isChained)
+    if (!isLarge(result.content)) return this.#conclusion(call, record, settlement)
     return storeContent(result.content, call.session, this.#kernel).then(({ result: content, stored }) =>
-      this.#conclusion(call, record, { ...settlement, result: { ...result, content }, stored }, isChained),
+      this.#conclusion(call, record, { ...settlement, result: { ...result, content }, stored }),
     )
   }
 
-  #conclusion(call: Received, record: ToolCallRecord, settlement: RecordedSettlement, isChained: boolean): Digested {
+  #conclusion(call: Received, record: ToolCallRecord, settlement: RecordedSettlement): Digested {
     const fullRecord = this.#whole(call, record, settlement)
-    if (isChained) return this.#chain.append(fullRecord, (chained) => this.#put(call, chained))
+    const isOpen = (): boolean => !this.#hasEnded && recordingOf(call).fence !== undefined
+    if (this.isDurable) return this.#chain.append(fullRecord, (chained) => this.#put(call, chained), isOpen)
     const written = this.#put(call, fullRecord)
     return isThenable(written) ? written.then(() => undefined) : undefined
   }
@@ -259,7 +259,7 @@ export class JournalRecorder implements Recorder {
       if (!(await this.write(written, fence))) throw takenOver(record.id)
       sealed = written
     }
-    const putting = this.#journal.isDurable ? this.#chain.append(record, put) : put(record)
+    const putting = this.isDurable ? this.#chain.append(record, put) : put(record)
     await putting.catch((error: unknown) => {
       if (!(error instanceof SealedError)) throw error
     })

@@ -8,7 +8,8 @@ import { memoryJournal } from 'toolwright/journals/memory'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 import { onTestFinished } from 'vitest'
 
-type Mounted = Extension & { readonly journal: Journal }
+/** An extension with its journal. */
+export type Mounted = Extension & { readonly journal: Journal }
 
 /** A place where records lie, on which several executors may open journals of their own. */
 export interface Place {

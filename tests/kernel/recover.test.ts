@@ -1,12 +1,13 @@
 import { DatabaseSync } from 'node:sqlite'
-import { createExecutor, memoryStore, type Extension, type ToolExecutor } from 'toolwright'
+import { createExecutor, memoryStore, type Extension, type ToolExecutor, type ToolResult } from 'toolwright'
 import type { RecoverOptions } from 'toolwright/extension'
-import { digestOf, records } from 'toolwright/records'
+import { JournalError } from 'toolwright/errors'
+import { digestOf, isSettled, records } from 'toolwright/records'
 import { elsewhere } from 'toolwright/distributed/elsewhere'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { deferred, never, outcome, pause, sink, soon, text, work } from './_calls.ts'
-import { changed, places, recordIn, unfinishedIn, type Place } from './_journals.ts'
+import { changed, places, recordIn, unfinishedIn, type Mounted, type Place } from './_journals.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -42,6 +43,18 @@ async function leftBehind() {
 
 function successor(place: Place, ran: string[]): ToolExecutor {
   return createExecutor({ tools: toolsWith(ran), use: [place.open()] })
+}
+
+/** A journal whose first writes of an end fail. */
+function failingWrites(mounted: Mounted, times: number, fail: () => void): Mounted {
+  let left = times
+  return changed(mounted, {
+    write: (journal) => (record, fence) => {
+      if (!isSettled(record.state) || left-- <= 0) return journal.write(record, fence)
+      fail()
+      throw new JournalError('The server starts.', { retryable: true })
+    },
+  })
 }
 
 describe.each(places)('recovery (%s)', (_, place) => {
@@ -167,6 +180,35 @@ describe.each(places)('recovery (%s)', (_, place) => {
     expect(text(sealed[0]!)).toContain('The outcome of this call could not be written; it has been closed.')
     expect((await recordIn(its.open(), 'lost')).state).toBe('SEALED')
     expect(heard).toEqual(['0 call:received', '1 tool:start', '2 tool:end', '3 call:settled'])
+  })
+
+  test('writes an end again whose journal says that its failure may pass, and runs and emits nothing twice', async () => {
+    const its = place()
+    const ran: string[] = []
+    const failing = failingWrites(its.open(), 3, () => void ran.push('failed'))
+    const executor = createExecutor({ tools: [work('t', () => void ran.push('ran'))], use: [failing] })
+    const heard: string[] = []
+    executor.on('*', ({ event, seq }) => void heard.push(`${seq} ${event}`))
+    const told = await executor.execute({ name: 't' }, { session: 's', invocationId: 'kept' })
+    if (!failing.journal.isDurable) return expect(outcome(told)).toBe('error completed E_JOURNAL')
+    expect(outcome(told)).toBe('ok completed')
+    expect(ran).toEqual(['ran', 'failed', 'failed', 'failed'])
+    expect(heard).toEqual(['0 call:received', '1 tool:start', '2 tool:end', '3 call:settled'])
+    expect((await recordIn(its.open(), 'kept')).state).toBe('COMPLETED')
+    expect((await executor.calls.recover()).sealed).toEqual([])
+  })
+
+  test('gives an end up that could not be written for 10 seconds', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
+    const failures: number[] = []
+    const failing = failingWrites(place().open(), Infinity, () => void failures.push(performance.now()))
+    const executor = createExecutor({ tools: [work('t', () => {})], use: [failing] })
+    const told: ToolResult[] = []
+    void executor.execute({ name: 't' }).then((result) => told.push(result))
+    while (told.length === 0) await vi.advanceTimersByTimeAsync(100)
+    expect(outcome(told[0]!)).toBe('error completed E_JOURNAL')
+    const triedFor = failures.at(-1)! - failures[0]!
+    expect([triedFor > 8_000, triedFor <= 10_000]).toEqual([failing.journal.isDurable, true])
   })
 
   test('closes an approval and a wait that have expired, whoever asked', async () => {

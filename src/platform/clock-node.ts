@@ -16,14 +16,14 @@ export const keptFor: number = 30_000
 /** Sets timers one round of the event loop after the clocks start. Most work is done by then and needs no timer. */
 export class Alarms {
   #started: Clock[] = []
-  #most = 1_000
+  #most = 64
   #isDue = false
 
   add(clock: Clock): void {
     this.#started.push(clock)
     if (this.#started.length > this.#most) {
       this.#started = this.#started.filter(({ isRunning }) => isRunning)
-      this.#most = Math.max(1_000, this.#started.length * 2)
+      this.#most = Math.max(64, this.#started.length * 2)
     }
     if (this.#isDue) return
     this.#isDue = true

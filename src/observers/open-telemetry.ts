@@ -60,15 +60,11 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Extension & {
   const settings = spanSettings(options)
   const spans = new Spans(settings)
 
-  async function within(entry: CallSpan, call: Confirmed, next: () => Promise<unknown>): Promise<unknown> {
-    const value = await running(entry, next)
-    if (settings.recordResult && entry.span.isRecording()) {
-      quietly(() => {
-        const text = resultText(value, call)
-        if (text !== undefined) entry.span.setAttribute(genAi.toolCallResult, text)
-      })
-    }
-    return value
+  function record(value: unknown, { span }: CallSpan, call: Confirmed): void {
+    quietly(() => {
+      const text = span.isRecording() ? resultText(value, call) : undefined
+      if (text !== undefined) span.setAttribute(genAi.toolCallResult, text)
+    })
   }
 
   return {
@@ -76,14 +72,20 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Extension & {
     middleware: [
       (call, callContext, next) => {
         const entry = quietly(() => spans.enter(call.tool, callContext))
-        return entry === undefined ? next() : within(entry, call, next)
+        if (entry === undefined) return next()
+        const running = runIn(entry, next)
+        if (!settings.recordResult) return running
+        return running.then((value) => {
+          record(value, entry, call)
+          return value
+        })
       },
     ],
   }
 }
 
 /** Runs the tool with its span active. The tool runs even if the context manager throws. */
-function running(entry: CallSpan, next: () => Promise<unknown>): Promise<unknown> {
+function runIn(entry: CallSpan, next: () => Promise<unknown>): Promise<unknown> {
   let run: Promise<unknown> | undefined
   quietly(() => {
     context.with(entry.context, () => {

@@ -110,7 +110,8 @@ export function callOf(candidate: ToolCall): TakenCall {
       args,
       result,
     }
-    const mayBeWrong = args === undefined || typeof id === 'string' || typeof name !== 'string'
+    const isLong = typeof id === 'string' && id.length > longestId
+    const mayBeWrong = isLong || args === undefined || typeof name !== 'string'
     const refusal = mayBeWrong ? refusalOf(candidate, call, name) : undefined
     if (refusal === undefined && program === undefined) return call
     return { ...call, ...(refusal && { refusal }), ...(isProgram(program) && { program: callingProgram(program) }) }
@@ -157,7 +158,7 @@ function refusalOf(candidate: unknown, { id, args, name }: ToolCall, named: unkn
   )
 }
 
-/** Requires the application's names for a call to be text, of a limited length since each event has them. */
+/** Requires the application's names for a call to be short text, since each event has them. */
 export function requireNames(options: CallOptions): void {
   const { session, principal, invocationId, caller } = optionsOf(options)
   const app = callerApp(caller)

@@ -60,10 +60,10 @@ function isSame(value: unknown, copy: unknown): boolean {
     for (let index = 0; index < copy.length; index++) if (!isSame(value[index], copy[index])) return false
     return true
   }
-  if (!isPlainObject(value) || !isPlainObject(copy)) return false
+  if (!isPlainObject(value) || Array.isArray(copy)) return false
   let surplus = 0
   for (const key in value) {
-    const member = copy[key]
+    const member = (copy as Record<string, unknown>)[key]
     // The copy lacks what JSON cannot hold, or inherits it.
     if (member === undefined || typeof member === 'function' || key === '__proto__') return false
     if (!isSame(value[key], member)) return false
@@ -112,7 +112,7 @@ function copied(value: unknown, rules: Rules): unknown {
     // Read by index: an array's own iterator, or its length, may be endless.
     const length = Number(value.length)
     if ((rules.left -= length) < 0) throw many
-    // oxlint-disable-next-line unicorn/no-new-array -- allocated at its exact length, since the copy lives as long as its call
+    // oxlint-disable-next-line unicorn/no-new-array -- of its exact length: a copy lives as long as its call
     const items: unknown[] = new Array(length)
     rules.copies?.set(value, items)
     for (let index = 0; index < length; index++) {

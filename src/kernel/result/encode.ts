@@ -188,7 +188,7 @@ export function keepSmall(
 /** A block that keeps its text in a private field, since a reader may change the public ones. */
 class TextedBlock implements JsonBlock {
   readonly type = 'json'
-  // Only declared: the constructor sets the members in the order in which they are to be enumerated.
+  // Only declared: the constructor sets the members in the order of their enumeration.
   declare readonly data: unknown
   declare readonly text: string
   readonly #text: string

@@ -46,8 +46,8 @@ export class Findings {
 
   /** Remembers a call that has settled while its work goes on, if its tool can be asked later. */
   settled(call: Received): void {
-    if (!call.deadline.isWorking || stageFields(call).tool?.reconcile === undefined) return
-    for (const [id, { deadline }] of this.#late) if (!deadline.isWorking) this.#late.delete(id)
+    if (call.deadline.works === 0 || stageFields(call).tool?.reconcile === undefined) return
+    for (const [id, { deadline }] of this.#late) if (deadline.works === 0) this.#late.delete(id)
     this.#late.set(call.invocationId, call)
   }
 
@@ -237,7 +237,7 @@ export class Findings {
   }
 
   #isRunningHere(invocationId: string): boolean {
-    return this.#late.get(invocationId)?.deadline.isWorking === true
+    return (this.#late.get(invocationId)?.deadline.works ?? 0) > 0
   }
 
   /** Whether a handler may run in another executor, since that gave a sign of life after the call had settled there. */

@@ -20,7 +20,6 @@ export function timerLength(milliseconds: number): number {
   return Math.min(Math.max(0, milliseconds), longestTimer)
 }
 
-/** Decides when timers are set. */
 interface Alarms {
   add(deadline: Deadline): void
 }
@@ -32,7 +31,7 @@ interface Alarms {
 export class Deadline {
   #timeout = 0
   readonly #callerSignal: AbortSignal | undefined
-  // Doubles from the start, as the times that follow: a field that turns from an integer into one changes the hidden class.
+  // Doubles from the start: a field that turns from an integer into one changes the hidden class.
   #remaining = 0.5
   #runningSince = 0.5
   #isRunning = false
@@ -44,11 +43,11 @@ export class Deadline {
   #reason: ToolError | undefined
   #working = 0
   #outside = 0
-  #releases: ((reason: ToolError) => void)[] | undefined
+  #release: Reject | undefined // of the innermost wait; mostly there is one
+  #outerReleases: Reject[] | undefined
   #onRest: (() => void) | undefined
   /** Makes the error at the deadline if the clock runs outside too. */
   #reasonOutside: (() => ToolError) | undefined
-  /** Made by the first other call that may wait for the work. */
   #sharing: Sharing | undefined
 
   /** @param alarms Decides when the timer is set. Default: at once. */
@@ -91,14 +90,9 @@ export class Deadline {
     return this.#isRunning
   }
 
-  /** How many waits for work continue. */
+  /** How many waits for work continue, also those of a cancelled call. */
   get works(): number {
     return this.#working
-  }
-
-  /** Whether any work continues, also work of a cancelled call. */
-  get isWorking(): boolean {
-    return this.#working > 0
   }
 
   /** Calls the listener each time the last work ends. */
@@ -182,7 +176,6 @@ export class Deadline {
     this.#timer = undefined
     if (this.#onAbort !== undefined) this.#callerSignal?.removeEventListener('abort', this.#onAbort)
     this.#onAbort = undefined
-    this.#releases = undefined
   }
 
   #race<Value, Next, Call, Around>(
@@ -195,8 +188,8 @@ export class Deadline {
     this.#listen()
     const outcome = new Promise<Next>(lend)
     const reject = lentReject
-    if (this.#releases === undefined) this.#releases = [reject]
-    else this.#releases.push(reject)
+    if (this.#release !== undefined) (this.#outerReleases ??= []).push(this.#release)
+    this.#release = reject
     void this.#follow(work, isOutside, following, call, around, lentResolve as Resolve<Next>, reject)
     if (this.#reason !== undefined) reject(this.#reason)
     return outcome
@@ -235,10 +228,10 @@ export class Deadline {
     }
   }
 
-  /** Ends a wait. Returns whether the call still waits: it was not cancelled and has not settled without the work. */
-  #leave(release: (reason: ToolError) => void, isOutside: boolean): boolean {
-    const place = this.#releases?.indexOf(release) ?? -1
-    if (place >= 0) this.#releases?.splice(place, 1)
+  /** Ends a wait. Returns whether the call still waits: it was neither cancelled nor settled without the work. */
+  #leave(release: Reject, isOutside: boolean): boolean {
+    if (this.#release === release) this.#release = this.#outerReleases?.pop()
+    else this.#outerReleases = this.#outerReleases?.filter((outer) => outer !== release)
     if (isOutside) this.#outside--
     else this.#working--
     if (isOutside && this.#working > 0) this.#startClock() // the work around this wait continues
@@ -289,7 +282,7 @@ export class Deadline {
   #fail(reason: ToolError): void {
     if (this.#reason !== undefined) return
     this.#reason = reason
-    for (const release of this.#releases ?? []) release(reason)
+    for (const release of [...(this.#outerReleases ?? []), this.#release]) release?.(reason)
     this.#controller?.abort(reason)
   }
 }

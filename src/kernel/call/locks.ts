@@ -88,7 +88,7 @@ export class Locks {
   /** Frees the locks once the work of the call has ended, or leaves the line. */
   leave(call: Received): void {
     const isHolding = call.isRunning || (call.claim !== undefined && call.claim.isHolding)
-    if (isHolding && call.deadline.isWorking) this.#linger(call)
+    if (isHolding && call.deadline.works > 0) this.#linger(call)
     else this.#leave(call)
   }
 

@@ -2,6 +2,7 @@ import type { Confirmed, Ran } from '../call/parcel.ts'
 import { emitProgress, isWatched } from '../call/emit.ts'
 import { InvalidConfigurationError, isToolError } from '../errors.ts'
 import { isPlainObject } from '../json/copy.ts'
+import { isThenable } from '../json/thenable.ts'
 import { modelText } from '../outcome/failure.ts'
 import type { Middleware, ToolHooks } from '../ports.ts'
 import { isObject } from '../schema/json-schema.ts'
@@ -27,7 +28,8 @@ export function compose(call: Confirmed, kernel: RunContext, run: () => Ran | Pr
       try {
         if (depth < innermost) return await enter(depth + 1)
         if (failure !== undefined) emitRetry(call, kernel, failure)
-        return (await run()).returned
+        const ran = run()
+        return (isThenable(ran) ? await ran : ran).returned
       } catch (error) {
         if (depth === innermost) failure = error
         mayCall = true

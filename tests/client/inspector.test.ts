@@ -303,6 +303,26 @@ describe.skipIf(missingBrowser !== undefined)('the page of the inspector', () =>
     expect(faults).toEqual([])
   })
 
+  test('writes out what is not seen in the beginning of long args, too', async () => {
+    const { url, call } = await inspected()
+    const { page } = await open(browser, url)
+    await call('get_weather', { city: hostile.padEnd(5_000, 'x') })
+    const args = row(page, 'get_weather').locator('.args')
+    await args.getByText('\\u202e').waitFor()
+    await page.reload() // a list has but the beginning of the args
+    await args.getByText('\\u202e').waitFor()
+    expect(await args.innerText()).not.toMatch(unseen)
+  })
+
+  test('marks a blank that is no space', async () => {
+    const { url, call } = await inspected()
+    const { page } = await open(browser, url)
+    await call('publish', { html: 'rm -r\u2800/tmp/a\u3000b\u00a0c d' })
+    const prompt = detail(page).locator('.prompt')
+    await expect.poll(() => prompt.locator('mark').allTextContents(), soon).toEqual(['\u2800', '\u3000', '\u00a0'])
+    expect(await prompt.textContent()).toBe('rm -r\u2800/tmp/a\u3000b\u00a0c d')
+  })
+
   test('has no fault that axe finds, in any state, light and dark', async () => {
     const { url, call } = await inspected({ canCall: true, use: [journalFile()()] })
     const { page } = await open(browser, url)

@@ -185,7 +185,7 @@ function CallRow({ call, id, isChosen, choose }: RowProps): VNode {
       <span class="name">{onOneLine(toolName, 64)}</span>
       <time>{clock(createdAt)}</time>
       <span class="args">
-        {waiting?.reason === 'approval' ? onOneLine(waiting.prompt) : (argsPreview ?? jsonOnLine(args))}
+        {waiting?.reason === 'approval' ? onOneLine(waiting.prompt) : visibleMarks(argsPreview ?? jsonOnLine(args))}
       </span>
       <span class={`word ${kind}`}>
         {word}

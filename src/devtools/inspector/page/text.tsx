@@ -1,7 +1,8 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { deceptive, escapeDeceptive, escapeOf } from '../../../kernel/json/deceptive.ts'
 
-const unseenPattern = new RegExp(`(?![\\n\\t])${deceptive.source}`, deceptive.flags)
+// A blank that is no space is as wide as one, and another character for what runs.
+const unseenPattern = new RegExp(`(?![\\n\\t ])(?:([\\p{Zs}\u2800])|${deceptive.source})`, deceptive.flags)
 
 /** Returns text for an attribute or a line, with unseen characters written out. */
 export function visibleMarks(text: string): string {
@@ -14,12 +15,12 @@ export function onOneLine(text: string, longest = 300): string {
   return visibleMarks(text.length > longest ? `${start}…` : start)
 }
 
-/** Shows text. Characters that are not seen are written out, and marked. */
+/** Shows text. Characters that are not seen are written out, and marked; strange blanks are marked. */
 export function Text({ of: text }: { readonly of: string }): VNode {
   const parts: ComponentChildren[] = []
   let end = 0
-  for (const { 0: found, index } of text.matchAll(unseenPattern)) {
-    parts.push(text.slice(end, index), <mark>{escapeOf(found)}</mark>)
+  for (const { 0: found, 1: blank, index } of text.matchAll(unseenPattern)) {
+    parts.push(text.slice(end, index), <mark>{blank ?? escapeOf(found)}</mark>)
     end = index + found.length
   }
   return <>{[...parts, text.slice(end)]}</>

@@ -21,7 +21,7 @@ export interface ConnectOptions extends RequestOptions {
   readonly lease?: number
   /** Whether the pages of this origin share one stream, if the browser can. Default: `true`. */
   readonly share?: boolean
-  /** Receives what goes wrong with client tools. Default: `reportError` of the page. */
+  /** Receives what goes wrong: with client tools, in listeners, or with the address. Default: `reportError` of the page, or `console.error`. */
   readonly report?: (error: unknown) => void
 }
 
@@ -53,7 +53,8 @@ const declaredFor = 60_000
  */
 export function connect(url: string, options: ConnectOptions = {}): ToolClient {
   const page = thePage()
-  const { lease = 30_000, report = (error: unknown) => page.reportError?.(error) } = options
+  // oxlint-disable-next-line eslint/no-console -- the documented default
+  const { lease = 30_000, report = page.reportError ?? console.error } = options
   const send = requests(url.replace(/\/$/, ''), options)
   /** Sends nothing more to a server of another version: it would take it for something else. */
   const ask: typeof send = async (path, asking) => {
@@ -65,7 +66,7 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
   const holder = [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join('')
   const call = async (id: string): ReturnType<ToolClient['call']> =>
     (await ask(`/calls/${encodeURIComponent(id)}`)).json() as ReturnType<ToolClient['call']>
-  const calls = new KnownCalls(call)
+  const calls = new KnownCalls(call, report)
   const now = (): number => Date.now() + offset
   const dispatch = new Dispatch({ holder, lease, calls, now, post, report })
   calls.onView = (view) => dispatch.consider(view)
@@ -74,7 +75,7 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
   let hello: Hello | undefined
   let refusal: ToolClient['refusal']
   let mismatch: WireError | undefined
-  let [offset, lastId, hasDeclared] = [0, '', false]
+  let [offset, lastId, hasDeclared, isAddressTold] = [0, '', false, false]
   let next: string | undefined
   let life: AbortController | undefined
   let wake = (): void => {}
@@ -137,7 +138,14 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
 
   async function live(signal: AbortSignal): Promise<void> {
     await again(signal, async () => {
-      await load(signal)
+      await load(signal).catch((error: Partial<WireError>) => {
+        // Nothing else tells of a wrong address: a page may be there, with status 200. It is told once.
+        if (!isAddressTold && !signal.aborted && (error.status ?? 404) === 404) {
+          isAddressTold = true
+          report(new Error(`There are no calls at ${url}: mount httpClients there, with \`base\`.`, { cause: error }))
+        }
+        throw error
+      })
       return true
     })
     if (signal.aborted || state === 'refused' || hello === undefined) return
@@ -151,6 +159,7 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
 
   async function listen(signal: AbortSignal, tell: (message: PageMessage) => void): Promise<void> {
     await again(signal, async (begun) => {
+      const began = Date.now()
       const lost = new AbortController()
       const leave = (): void => lost.abort()
       signal.addEventListener('abort', leave)
@@ -162,11 +171,12 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
       try {
         const headers = { 'last-event-id': lastId }
         const response = await ask('/events', { headers, signal: lost.signal, tries: 1 })
-        begun()
         become('open')
         tell({ state })
         await readFrames(response, (frame) => (take(frame), tell(frame)), noteSign, lost.signal)
       } finally {
+        leave() // what a stream says may be wrong while it goes on
+        if (Date.now() - began > 1_000) begun() // one that ends at once would be asked for again and again
         clearTimeout(silence)
         signal.removeEventListener('abort', leave)
         if (!signal.aborted) tell({ state: 'connecting' })

@@ -1,4 +1,5 @@
 import { foldView, isOver, type CallPage, type CallView, type WireEvent } from '../protocol.ts'
+import type { WireError } from './_request.ts'
 
 /** The most calls that are kept. */
 const mostPageCalls = 5_000
@@ -8,13 +9,15 @@ export class KnownCalls {
   readonly #views = new Map<string, CallView>()
   readonly #listeners = new Set<(event?: WireEvent) => void>()
   readonly #fetch: (invocationId: string) => Promise<CallView>
+  readonly #report: (error: unknown) => void
   readonly #fetching = new Set<string>()
   #sorted: readonly CallView[] | undefined
   /** Called with each view that is new. */
   onView: (view: CallView) => void = () => {}
 
-  constructor(fetch: (invocationId: string) => Promise<CallView>) {
+  constructor(fetch: (invocationId: string) => Promise<CallView>, report: (error: unknown) => void) {
     this.#fetch = fetch
+    this.#report = report
   }
 
   get(invocationId: string): CallView | undefined {
@@ -31,7 +34,13 @@ export class KnownCalls {
   }
 
   tell(event?: WireEvent): void {
-    for (const listener of this.#listeners) listener(event)
+    for (const listener of this.#listeners) {
+      try {
+        listener(event)
+      } catch (error) {
+        this.#report(error) // it is the application's: the stream and the other listeners go on
+      }
+    }
   }
 
   /** Takes a list: all that wait, and the newest others. */
@@ -80,9 +89,16 @@ export class KnownCalls {
   #look(invocationId: string): void {
     if (this.#fetching.has(invocationId)) return
     this.#fetching.add(invocationId)
+    const before = this.#views.get(invocationId)
     this.#fetch(invocationId)
       .then((view) => this.take(view))
-      .catch(() => {}) // it is gone, or a list comes when the server is there again
+      .catch((error: WireError) => {
+        // A list comes when the server is there again. One that was started anew may know the call no more.
+        if (error.status !== 404 || this.#views.get(invocationId) !== before || !before || isOver(before)) return
+        this.#views.delete(invocationId)
+        this.#sorted = undefined
+        this.tell()
+      })
       .finally(() => this.#fetching.delete(invocationId))
   }
 }

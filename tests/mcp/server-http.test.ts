@@ -515,3 +515,25 @@ test('a handler can be mounted anywhere under its own name', async () => {
   await handler.close()
   expect((await ask('tools.example')).status).toBe(503)
 })
+
+test('a client that leaves in the middle of a body is no error, and a body that cannot be read otherwise is one', async () => {
+  const reports: unknown[] = []
+  const report = (error: unknown): void => void reports.push(error)
+  const handler = mcpServer({ executor: createExecutor({ tools: [now] }), report }).http({ hosts: ['tools.example'] })
+  closing(() => handler.close())
+  const failing = (leaving: AbortController, hasLeft: boolean): Request => {
+    const body = new ReadableStream({
+      pull(controller) {
+        if (hasLeft) leaving.abort()
+        controller.error(new Error('aborted'))
+      },
+    })
+    const headers = { 'content-type': 'application/json', host: 'tools.example' }
+    const init = { method: 'POST', body, headers, duplex: 'half', signal: leaving.signal } as const
+    return new Request('https://tools.example/mcp', init)
+  }
+  expect((await handler.fetch(failing(new AbortController(), true))).status).toBe(400)
+  expect(reports).toEqual([])
+  expect((await handler.fetch(failing(new AbortController(), false))).status).toBe(500)
+  expect(reports.map(String)).toEqual(['Error: aborted'])
+})

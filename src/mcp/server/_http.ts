@@ -301,7 +301,11 @@ async function messageBody(request: Request, limit: number): Promise<unknown> {
   // Firefox shows the `body` of responses alone.
   const isHidden = (request.body as unknown) === undefined
   const { body } = isHidden ? new Response(await request.arrayBuffer()) : request
-  const requestText = await readRequestBody(isHidden ? ({ headers: request.headers, body } as Request) : request, limit)
+  const reading = readRequestBody(isHidden ? ({ headers: request.headers, body } as Request) : request, limit)
+  const requestText = await reading.catch((error: unknown) => {
+    if (!request.signal.aborted) throw error // else the client has left, which no one can mend
+  })
+  if (requestText === undefined) return refuseRequest(400, -32_700, 'Parse error: the body ends too early')
   if (requestText.tooLarge) return refuseRequest(413, -32_000, `Payload Too Large: a message may have ${limit} bytes`)
   try {
     return parseJson(requestText.text, { limit, depth: deepestMessage })

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import {
   copyFileSync,
   existsSync,
@@ -30,6 +30,7 @@ import {
   type Opened,
 } from '../conformance/journals.ts'
 import { hosts, programOf } from '../portable/hosts.ts'
+import { noSmallDisk } from '../servers/small-disk.ts'
 import { makeOlderFile } from './_older.ts'
 
 let root: string
@@ -431,3 +432,28 @@ test('sqliteJournal, where a disk has no more room, refuses with a typed error, 
   expect(kept).toEqual(answered)
   expect(small).toBe(true)
 }, 60_000)
+
+const noDisk = noSmallDisk()
+if (noDisk !== undefined) console.warn(`The test of sqliteJournal on a full disk is skipped: ${noDisk}.`)
+
+test.skipIf(noDisk !== undefined)('sqliteJournal on a full disk says so, and goes on once there is room', async () => {
+  const disk = mkdtempSync(join(root, 'disk-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', disk])
+  onTestFinished(() => void execFileSync('umount', [disk]))
+  const [file, ballast] = [join(disk, 'calls.db'), join(disk, 'ballast')]
+  const fill = (): void => expect(() => writeFileSync(ballast, new Uint8Array(4_000_000))).toThrow('ENOSPC')
+  const journal = sqliteJournal(file)
+  await journal.journal.claim(fixtureRecord('a'), 'mine')
+  fill()
+  const refused = (async () => journal.journal.claim({ ...fixtureRecord('b'), input: 'x'.repeat(10_000) }, 'mine'))()
+  await expect(refused).rejects.toMatchObject({ code: 'E_JOURNAL', message: expect.stringContaining('disk is full') })
+  rmSync(ballast)
+  expect(await journal.journal.claim(fixtureRecord('b'), 'mine')).not.toBe(null)
+  await journal.close()
+  fill()
+  expect(() => sqliteJournal(file)).toThrow(/disk I\/O error.* The disk may be full/)
+  rmSync(ballast)
+  const reopened = sqliteJournal(file)
+  expect(await reopened.journal.read('b')).not.toBe(null)
+  await reopened.close()
+})

@@ -3,10 +3,8 @@ import fs, {
   createReadStream,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmdirSync,
   statSync,
   symlinkSync,
   unlinkSync,
@@ -23,6 +21,7 @@ import { describeStore } from 'toolwright/conformance/stores'
 import { fileStore } from 'toolwright/stores/file'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { hosts, programOf } from '../portable/hosts.ts'
+import { noSmallDisk } from '../servers/small-disk.ts'
 
 const spooling = { session: 'one', mediaType: 'text/plain' }
 const decoder = new TextDecoder()
@@ -501,16 +500,6 @@ test.each([65_536, 1_048_576])(
   120_000,
 )
 
-/** Why there is no small disk to fill; nothing where there is one. */
-function noSmallDisk(): string | undefined {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root may mount one'
-  const place = mkdtempSync(join(tmpdir(), 'toolwright-disk-'))
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', place])
-  if (status === 0) spawnSync('umount', [place])
-  rmdirSync(place)
-  return status === 0 ? undefined : 'this system lets nobody mount one'
-}
-
 const reason = noSmallDisk()
 if (reason !== undefined) console.warn(`The tests of fileStore on a full disk are skipped: ${reason}.`)
 
@@ -537,7 +526,7 @@ describe.skipIf(reason !== undefined)('fileStore on a full disk', () => {
     const before = await filesIn(disk)
     const failed = await executor.execute({ name: 'large' }, { session: 'one' })
     expect(failed).toMatchObject({ status: 'error', effect: 'completed', error: { code: 'E_ARTIFACT' } })
-    expect(JSON.stringify(failed.content)).toContain('ENOSPC')
+    expect(JSON.stringify(failed.content)).toContain('ENOSPC: the disk is full')
     expect(JSON.stringify(failed.content)).not.toContain(disk)
     expect(await filesIn(disk)).toEqual(before)
     const { status, artifact } = await executor.execute({ name: 'small' }, { session: 'one' })

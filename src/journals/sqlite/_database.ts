@@ -14,6 +14,8 @@ const stoppage = 10
 const rightsAdvice =
   ' This process must be allowed to read and write the file, and to make files beside it: SQLite keeps a -wal and a -shm file there.'
 
+const roomAdvice = ' The disk may be full: SQLite makes a -wal and a -shm file beside the file.'
+
 /** Opens the file, and makes its tables if it is new. */
 export function openedDatabase(file: string, busyTimeout: number): DatabaseSync {
   let database: DatabaseSync | undefined
@@ -45,7 +47,7 @@ function openingAdvice(file: string, error: unknown): string {
   try {
     if (isDirectory(file)) return ' It is a directory: give the path of a file in it.'
     const directory = dirname(file)
-    if (isDirectory(directory)) return lacksRights(error) ? rightsAdvice : ''
+    if (isDirectory(directory)) return lacksRights(error) ? rightsAdvice : hasNoRoom(error) ? roomAdvice : ''
     return ` There is no directory ${directory}: make it first, or give the path of a file in one that is there.`
   } catch {
     return '' // this process may not look there
@@ -148,6 +150,12 @@ function isBusy(error: unknown): boolean {
 function lacksRights(error: unknown): boolean {
   const { errcode, code } = error as { errcode?: unknown; code?: unknown }
   return code === 'EACCES' || (typeof errcode === 'number' && [8, 14].includes(errcode & 0xff))
+}
+
+/** Whether an error is SQLITE_IOERR, which SQLite also says of a disk without room for the files beside. */
+function hasNoRoom(error: unknown): boolean {
+  const { errcode } = error as { errcode?: unknown }
+  return typeof errcode === 'number' && (errcode & 0xff) === 10
 }
 
 export function sqliteRefusal(error: unknown): JournalError {

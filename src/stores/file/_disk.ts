@@ -126,6 +126,15 @@ export function unless(...codes: readonly string[]): (error: unknown) => undefin
 
 export const unlessMissing: (error: unknown) => undefined = unless('ENOENT')
 
+/** What those who run a machine have to know of codes of its system. */
+const diskRefusals: Readonly<Record<string, string>> = {
+  EACCES: 'this process may not use the directory',
+  EDQUOT: 'the quota of the user is used up',
+  EMFILE: 'the process has too many files open: raise its limit, `ulimit -n`',
+  ENOSPC: 'the disk is full',
+  EROFS: 'the file system may only be read',
+}
+
 /** Runs the work. Wraps errors of the system so that their messages name no path, since a model reads them. */
 export async function withPlainErrors<Value>(done: string, work: () => Promise<Value>): Promise<Value> {
   try {
@@ -134,7 +143,8 @@ export async function withPlainErrors<Value>(done: string, work: () => Promise<V
     const { code, syscall, message } = (cause ?? {}) as NodeJS.ErrnoException
     const isRefused = isForbidden(cause)
     if (syscall === undefined && !isRefused) throw cause
-    const why = isRefused ? message.replace(/ to ".*"|\.$/g, '') : (code ?? 'the disk refused')
+    const meaning = code !== undefined && Object.hasOwn(diskRefusals, code) ? `${code}: ${diskRefusals[code]}` : code
+    const why = isRefused ? message.replace(/ to ".*"|\.$/g, '') : (meaning ?? 'the disk refused')
     throw new ArtifactError(`The artifact could not be ${done}: ${why}.`, { cause })
   }
 }

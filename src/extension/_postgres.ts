@@ -13,6 +13,8 @@ const meanings: ReadonlyMap<string, string> = new Map([
   ['28P01', 'the password is wrong'],
   ['3D000', 'there is no such database'],
   ['3F000', 'there is no such schema: make it, or name another as `schema`'],
+  ['42883', 'a function is missing that was made with the tables: restore it'],
+  ['42P01', 'a table is missing: restore it, or start this process again if all its tables are gone'],
   ['42501', 'the role lacks a right: let it use the schema, and make or write the tables'],
   ['53100', 'the disk of the server is full'],
   ['53300', 'the server takes no more connections: raise its limit, or make pools smaller'],

@@ -484,6 +484,19 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     })
   })
 
+  test.each([
+    ['its comments', `COMMENT ON TABLE toolwright_calls IS NULL`, 'Some tables of the journal are there'],
+    ['one of them', 'DROP TABLE toolwright_calls', 'Some tables of the journal are there'],
+    ['another one', 'DROP TABLE toolwright_owners', '42P01: a table is missing: restore it'],
+  ])('postgresJournal says what to do about tables that were restored without %s', async (_, loss, words) => {
+    const schema = await newSchema()
+    await open(pool, schema).journal.claim(fixtureRecord('a'), 'mine')
+    await pool.query(`SET search_path = "${schema}"; ${loss}; RESET search_path`)
+    const refused = open(pool, schema).journal.claim(fixtureRecord('b'), 'mine')
+    const error = { code: 'E_JOURNAL', retryable: false, message: expect.stringContaining(words) }
+    await expect(refused).rejects.toMatchObject(error)
+  })
+
   test('postgresJournal listens for the end of a connection before anything can happen to it', async () => {
     const own = new pg.Pool({ connectionString, max: 2 })
     const listeners: number[] = []

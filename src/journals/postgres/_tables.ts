@@ -33,6 +33,9 @@ const journalComment = 'Toolwright journal '
 /** A number that other programs are unlikely to lock. */
 const journalLock = 7_301_982_154
 
+const partOfTables =
+  'Some tables of the journal are there, but others are missing, or the comment on `calls` that says of which version they are (`pg_restore --no-comments` leaves it out). Restore what is missing, or give another `schema` or `prefix`, for new tables.'
+
 /** Which statement brings tables of each version on. An empty version is that of no tables. */
 const postgresUpgrades: Readonly<Record<string, (ask: RunStatement, tables: JournalTables) => Promise<void>>> = {
   '': createTables,
@@ -69,11 +72,18 @@ export async function prepareJournal(ask: RunStatement, tables: JournalTables): 
         `The tables are of version ${version} of this journal, which knows ${journalVersion}. Give it another schema or prefix, or a newer release of this package.`,
       )
     }
-    await step(ask, tables)
+    await step(ask, tables).catch((cause: unknown) => {
+      throw isMadeAlready(cause) ? new JournalError(partOfTables, { cause }) : cause
+    })
   }
   await ask(`DELETE FROM ${tables.owners} WHERE beat_at < clock_timestamp() - interval '1 millisecond' * $1::int`, [
     beatsKept,
   ])
+}
+
+/** Whether a statement failed since what it makes is there. */
+function isMadeAlready(error: unknown): boolean {
+  return (error as { cause?: { code?: unknown } }).cause?.code === '42P07'
 }
 
 async function tablesVersion(ask: RunStatement, { calls }: JournalTables): Promise<string> {

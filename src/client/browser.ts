@@ -139,10 +139,10 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
   async function live(signal: AbortSignal): Promise<void> {
     await again(signal, async () => {
       await load(signal).catch((error: Partial<WireError>) => {
-        // Nothing else tells of a wrong address: a page may be there, with status 200. It is told once.
+        // Nothing else tells of a wrong address, with a page of status 200, or of headers that throw. It is told once.
         if (!isAddressTold && !signal.aborted && (error.status ?? 404) === 404) {
           isAddressTold = true
-          report(new Error(`There are no calls at ${url}: mount httpClients there, with \`base\`.`, { cause: error }))
+          report(new Error(`No calls can be read at ${url}. Mount httpClients there, with \`base\`.`, { cause: error }))
         }
         throw error
       })

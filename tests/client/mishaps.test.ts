@@ -120,7 +120,7 @@ describe('an address where there is no HTTP API', () => {
     expect(asked).toBeGreaterThan(3)
     expect(client.state).toBe('connecting')
     expect(reports.map(({ message }) => message)).toEqual([
-      'There are no calls at http://localhost: mount httpClients there, with `base`.',
+      'No calls can be read at http://localhost. Mount httpClients there, with `base`.',
     ])
     expect(reports[0]?.cause).toBeInstanceOf(Error)
   })
@@ -136,6 +136,45 @@ describe('an address where there is no HTTP API', () => {
     opened({ fetch: async () => answer(), report: (error) => reports.push(error) })
     await vi.advanceTimersByTimeAsync(20_000)
     expect(reports).toEqual([])
+  })
+})
+
+test('headers that throw are reported, and what needs them is rejected with what was thrown', async () => {
+  const fault = new Error('the session of the user has ended')
+  const reported = Promise.withResolvers<unknown>()
+  const client = opened({
+    fetch: server().fetch,
+    headers: () => {
+      throw fault
+    },
+    report: reported.resolve,
+  })
+  expect(await reported.promise).toMatchObject({ cause: fault })
+  await expect(client.cancel('x')).rejects.toBe(fault)
+})
+
+describe('an answer of a client tool that is no JSON', () => {
+  const circle: Record<string, unknown> = {}
+  circle['self'] = circle
+  test.each([
+    ['a circle', circle],
+    ['a bigint', { count: 1n }],
+    ['a function', () => 1],
+  ])('is told to the model, as %s is', async (_, value) => {
+    const look = tool({ name: 'look', description: 'Looks', type: 'client', requiresResponse: true })
+    const executor = createExecutor({ tools: [look] })
+    const clients = httpClients({ executor, token: 'x' })
+    onTestFinished(() => clients.close())
+    const client = opened({ fetch: (address, init) => clients.fetch(new Request(address, init)) })
+    let count = 0
+    client.tool('look', () => (count++, value))
+    const { status, error } = await executor.calls.settled(await executor.execute({ name: 'look' }))
+    expect([status, error?.message, count]).toEqual(['error', expect.stringMatching(/circular|BigInt|value/), 1])
+  })
+
+  test('is not sent for a form, which learns why', async () => {
+    const client = opened({ fetch: server().fetch })
+    await expect(client.respond('x', circle)).rejects.toThrow(/circular/)
   })
 })
 

@@ -96,7 +96,7 @@ export class Dispatch {
       let answer = this.#unsent.get(invocationId)
       answer ??= await Promise.resolve(args)
         .then((input) => run(input, context))
-        .then((value = null) => ({ value }))
+        .then((value = null) => (JSON.stringify(value), { value })) // what is no JSON is told to the model
         .catch((error: unknown) => ({ error: String((error as Error | undefined)?.message ?? error) }))
       if (signal.aborted) return
       this.#unsent.set(invocationId, answer)

@@ -49,17 +49,18 @@ export function requests(url: string, { headers, fetch }: RequestOptions): SendR
     }
 
     async function once(): Promise<Response | WireError> {
+      // What fails here is the application's, and not the server's: it is thrown as it is, and not tried again.
+      const fields = new Headers(typeof headers === 'function' ? await headers() : headers)
+      for (const [name, value] of Object.entries(own ?? {})) fields.set(name, value)
+      if (body !== undefined) fields.set('content-type', 'application/json')
+      const content = JSON.stringify(body) // nothing for no body
       try {
-        const fields = new Headers(typeof headers === 'function' ? await headers() : headers)
-        for (const [name, value] of Object.entries(own ?? {})) fields.set(name, value)
-        if (body !== undefined) fields.set('content-type', 'application/json')
-        const content = body === undefined ? {} : { body: JSON.stringify(body) }
         const verb = method ?? (body === undefined ? 'GET' : 'POST')
         // Not by a header: a server of another site would have to allow it first.
         const version = `${path.includes('?') ? '&' : '?'}protocol=${protocolVersion}`
         const response = await (fetch ?? globalThis.fetch)(url + path + version, {
           ...init,
-          ...content,
+          body: content,
           method: verb,
           headers: fields,
         })

@@ -142,14 +142,14 @@ function onDisk<Value>(done: string, work: () => Promise<Value>): Promise<Value>
 }
 
 /** Opens a new file. Makes the directories if they do not exist. */
-async function createIn(places: Places, path: string): Promise<FileHandle> {
-  const file = await createFile(path).catch(unlessMissing)
+async function createIn(places: Places, path: string, giveBack?: () => Promise<void>): Promise<FileHandle> {
+  const file = await createFile(path, giveBack).catch(unlessMissing)
   if (file !== undefined) return file
   for (const directory of [places.contents, places.handles]) {
     const first = await mkdir(directory, { recursive: true, mode: 0o700 })
     if (first !== undefined) await syncDirectory(dirname(first))
   }
-  return createFile(path)
+  return createFile(path, giveBack)
 }
 
 /** Writes a source piece by piece. While the disk writes a piece, it is hashed and the next one is fetched. */
@@ -183,16 +183,23 @@ async function commit(
   entry: ArtifactMetadata,
   signal: AbortSignal | undefined,
 ): Promise<void> {
+  let isSynced = false
+  const giveBack = async (): Promise<void> => {
+    if (isSynced) return
+    await file.datasync()
+    isSynced = true
+    await file.close()
+  }
   try {
-    const entryFile = await createIn(places, places.newEntry(handle))
+    const entryFile = await createIn(places, places.newEntry(handle), giveBack)
     try {
       await entryFile.writeFile(JSON.stringify(entry))
       // Contents get their name after they are on the disk, so existing ones need no second sync.
       const isShared = await shareContent(places, handle, entry)
-      await Promise.all([entryFile.datasync(), isShared || file.datasync()])
+      await Promise.all([entryFile.datasync(), isShared || isSynced || file.datasync()])
       if (!isShared) await nameFile(places, handle, entry)
     } finally {
-      await entryFile.close()
+      await Promise.all([entryFile.close(), file.close()])
     }
     signal?.throwIfAborted()
     // The last step: the handle opens only after everything else is on the disk.

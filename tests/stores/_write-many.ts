@@ -2,7 +2,7 @@
 import { createExecutor, tool } from 'toolwright'
 import { fileStore } from 'toolwright/stores/file'
 
-const [directory = '', count = '0'] = process.argv.slice(2)
+const [directory = '', count = '0', kind] = process.argv.slice(2).join(' ').split(' ')
 const text = 'line\n'.repeat(10_000)
 const executor = createExecutor({
   tools: [
@@ -13,7 +13,7 @@ const executor = createExecutor({
   timeout: 0,
 })
 const calls = Array.from({ length: Number(count) }, async (_, index) => {
-  const name = index % 2 === 0 ? 'text' : 'stream'
+  const name = kind ?? (index % 2 === 0 ? 'text' : 'stream')
   const { status, artifact, error } = await executor.execute({ name, args: { index } }, { session: 'one' })
   if (status !== 'ok') return error?.message ?? status
   return (await artifact?.head(1)) === String(index) ? 'kept' : 'another text'

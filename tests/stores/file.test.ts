@@ -577,6 +577,12 @@ describe('fileStore where the disk refuses', () => {
     expect(answers).toEqual({ kept: 2_000 })
   }, 120_000)
 
+  test('to open more files than half of those that it writes: none waits for another that waits for it', async () => {
+    const many = fileURLToPath(new URL('_write-many.ts', import.meta.url))
+    const { answers } = await runUnder('ulimit -n 64', await newDirectory(), '64 text', many)
+    expect(answers).toEqual({ kept: 64 })
+  }, 120_000)
+
   test('to let a file grow: a typed error, nothing half-written, and the next call is fine', async () => {
     const directory = await newDirectory()
     const answer = await runUnder('ulimit -f 512', directory, 'size')

@@ -55,19 +55,29 @@ export const streamSlots: WorkSlots = new WorkSlots(128)
 /** Milliseconds to wait before each retry if the process has no descriptors left: 5 s in all. */
 const retryWaits = [20, 40, 80, 160, 320, 640, 1_280, 2_460]
 
-/** Opens a file. Retries if there are no descriptors left. */
-async function openedFile(path: string, flags: string | number, mode?: number): Promise<FileHandle> {
+/**
+ * Opens a file. Retries if there are no descriptors left.
+ *
+ * @param giveBack Gives back the descriptor that the caller holds: if all hold one and wait for another, none gets it.
+ */
+async function openedFile(
+  path: string,
+  flags: string | number,
+  mode?: number,
+  giveBack?: () => Promise<void>,
+): Promise<FileHandle> {
   for (const wait of retryWaits) {
     const file = await open(path, flags, mode).catch(unless('EMFILE', 'ENFILE'))
     if (file !== undefined) return file
+    await giveBack?.()
     await new Promise((resolve) => setTimeout(resolve, wait))
   }
   return open(path, flags, mode)
 }
 
 /** Opens a new file, readable by its owner alone. Throws if it exists. */
-export function createFile(path: string): Promise<FileHandle> {
-  return openedFile(path, 'wx', 0o600)
+export function createFile(path: string, giveBack?: () => Promise<void>): Promise<FileHandle> {
+  return openedFile(path, 'wx', 0o600, giveBack)
 }
 
 // Without O_NONBLOCK, opening a pipe waits for a writer; four such waits block all file work of the process.

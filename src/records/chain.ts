@@ -3,8 +3,8 @@ import { JournalError } from '../kernel/errors.ts'
 import { isMomentary } from './journal-timeout.ts'
 import { digestOf } from './record.ts'
 
-/** For how long an end is written again, in milliseconds. */
-const triedFor = 10_000
+/** For how long an end is written again, in milliseconds: PgBouncer refuses for 15 s after a server that failed. */
+const triedFor = 20_000
 
 /** The settlements of one executor. Each is chained to the one before by its digest. */
 export class SettlementChain {

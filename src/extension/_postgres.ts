@@ -8,6 +8,7 @@ export interface PostgresFailure {
 
 /** What those who run a server have to know of codes of Postgres and of Node. */
 const meanings: ReadonlyMap<string, string> = new Map([
+  ['08P01', 'the server or a pooler before it refuses: PgBouncer does for 15 s after its server failed'],
   ['25006', 'the server, or this role, may only read'],
   ['28000', 'the server does not let this role in'],
   ['28P01', 'the password is wrong'],
@@ -20,6 +21,8 @@ const meanings: ReadonlyMap<string, string> = new Map([
   ['53300', 'the server takes no more connections: raise its limit, or make pools smaller'],
   ['55P03', 'another transaction held a lock for longer than `lock_timeout`'],
   ['57014', 'the server gave up after `statement_timeout`'],
+  ['57P01', 'the server was shut down'],
+  ['57P03', 'the server is starting or shutting down'],
   ['ECONNREFUSED', 'no server listens there'],
 ])
 
@@ -48,7 +51,7 @@ export function isPostgresAddress(text: string): boolean {
  * ```ts
  * import { postgresFailure } from 'toolwright/extension'
  *
- * console.log(postgresFailure({ code: '57P01' })) // { kind: '57P01', isRetryable: true }
+ * console.log(postgresFailure({ code: '57P02' })) // { kind: '57P02', isRetryable: true }
  * ```
  */
 export function postgresFailure(error: unknown, source?: unknown): PostgresFailure {

@@ -9,7 +9,7 @@ import { type Received, stageFields, type Writable } from './parcel.ts'
 import type { Redactor } from './redactor.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 
-/** Whether a recorder or an observer takes events. Callers ask before they build one, so that unused events cost nothing. */
+/** Whether a recorder or an observer takes events. Ask before you build one: unused events cost nothing. */
 export function isWatched(parcel: Received, targets: EventTargets): boolean {
   return targets.recorder !== undefined || hasObservers(parcel, targets)
 }
@@ -63,7 +63,7 @@ export function countEvent(event: ToolEvent, parcel: Received, targets: EventTar
 
 type Mask = 'args' | 'text' | 'value'
 
-/** What hides a secret in a field that comes from a caller, a handler or a person: the masked args, or a method of the redactor. */
+/** What hides a secret in a field from outside: the masked args, or a method of the redactor. */
 type Masks = { readonly [Name in ToolEventName]: { readonly [Field in keyof Bodies[Name]]?: Mask } }
 
 const masks: Masks = {
@@ -87,10 +87,10 @@ function maskedBody<Name extends ToolEventName>(name: Name, body: Bodies[Name], 
 }
 
 /**
- * Makes an event, with the secrets of its call masked. It takes a raw body. Only errors are masked before: that of a result, and
+ * Makes an event of a raw body, with the secrets of its call masked. Only errors are masked before: that of a result, and
  * that which a retry tells.
  *
- * Each of its two shapes has one literal, which engines build fastest.
+ * Each shape has one literal: engines build those fastest.
  */
 export function eventOf<Name extends ToolEventName>(
   parcel: Received,

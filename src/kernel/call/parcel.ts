@@ -234,7 +234,7 @@ function grown(call: Received): Writable<Spooled> {
   return call as Writable<Spooled>
 }
 
-// A function for each field: engines write a field much faster if the code that writes it names it.
+// A function for each field: engines write a field that the code names much faster.
 export function setTool(call: Received, tool: ToolDefinition): Resolved {
   const next = grown(call)
   next.tool = tool

@@ -45,13 +45,17 @@ export function callIdOf(toolName: string, canonicalArgs: string): string {
   return identityOf(toolName, canonicalArgs, undefined).callId
 }
 
+/** How the hashed text of the last call ended. */
+let ending = { tool: {} as unknown, text: '' }
+
 /** Returns also the text as a part of what was hashed: as many pieces it would take far more memory. */
 export function identityOf(
   toolName: string,
   canonicalArgs: string,
   args: unknown,
 ): { callId: string; text: string; args: unknown } {
-  const text = '{"args":' + canonicalArgs + ',"tool":' + write(toolName) + '}'
+  if (ending.tool !== toolName) ending = { tool: toolName, text: ',"tool":' + write(toolName) + '}' }
+  const text = '{"args":' + canonicalArgs + ending.text
   return { callId: sha256(text), text: text.slice(8, 8 + canonicalArgs.length), args }
 }
 
@@ -247,7 +251,7 @@ function inOrder(keys: string[]): string[] {
 
 const special = /[^ !#-[\]-\ud7ff\ue000-\uffff]/
 
-/** Whether a string needs no escapes in JSON. A loop over its characters is as fast only once it has been compiled. */
+/** Whether a string needs no escapes in JSON. A loop is as fast only once it is compiled. */
 function isPlainText(value: string): boolean {
   return !special.test(value)
 }

@@ -130,8 +130,8 @@ export function describeArtifact(artifact: SpooledArtifact, kernel: OutcomeConte
 }
 
 /**
- * Whether args have no secrets. The call may have ended before its tool was resolved, or its caller may not see the tool. If
- * the tool is unknown, no tool may have secrets, since the args may be meant for any of them.
+ * Whether args have no secrets. The call may have ended before its tool was resolved. If the tool is unknown, no tool may have
+ * secrets: the args may be meant for any.
  */
 function maySayArgs(received: Received, kernel: OutcomeContext): boolean {
   try {

@@ -28,7 +28,7 @@ export function isFailure(thrown: unknown): boolean {
   return knownOutcome(thrown)?.status !== 'ok'
 }
 
-/** Runs the middleware chain. The record of the start is durable before `tool:start` is emitted. */
+/** The record of the start is durable before `tool:start` is emitted. */
 function start(admitted: Admitted, kernel: Kernel): Ran | Promise<Ran> {
   const { input, deadline } = admitted
   deadline.check()

@@ -154,7 +154,9 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
     const receive = (message: PageMessage): void => ('state' in message ? become(message.state) : take(message))
     // Pages of another version tell each other something else.
     const name = `toolwright ${protocolVersion} ${url} ${hello.session}`
-    await sharePages(name, signal, receive, (tell) => listen(signal, tell))
+    const sharing = sharePages(name, signal, receive, (tell) => listen(signal, tell))
+    load(signal).catch(() => {}) // what the others told while the first list was on its way, this page has not heard
+    await sharing
   }
 
   async function listen(signal: AbortSignal, tell: (message: PageMessage) => void): Promise<void> {

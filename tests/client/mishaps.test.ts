@@ -12,14 +12,14 @@ const now = tool('now', () => '12:00')
 const waitFor = { timeout: 20_000 }
 
 /** A server that can be started anew, without a journal. It starts with the first request. */
-function server(): {
+function server(heartbeat = 15_000): {
   readonly fetch: typeof fetch
   readonly executor: () => ToolExecutor
   readonly restart: () => void
 } {
   const start = () => {
     const executor = createExecutor({ tools: [ask, now] })
-    return { executor, clients: httpClients({ executor, token: 'x' }) }
+    return { executor, clients: httpClients({ executor, token: 'x', heartbeat }) }
   }
   let running = start()
   onTestFinished(() => running.clients.close())
@@ -100,6 +100,27 @@ test('a call that a server which was started anew does not know is forgotten, if
   restart()
   await vi.waitFor(() => expect(client.calls()).toMatchObject([{ toolName: 'now', status: 'ok' }]), waitFor)
   expect(client.calls()).toHaveLength(1)
+})
+
+test('a page that shares a stream learns of a call that begins while its list is on the way', async () => {
+  const { fetch, executor } = server(600_000) // a heartbeat tells of what was missed, too
+  const first = opened({ fetch, share: true })
+  await vi.waitFor(() => expect(first.state).toBe('open'), waitFor)
+  let isDelayed = true
+  const second = opened({
+    share: true,
+    async fetch(...given) {
+      const response = await fetch(...given)
+      if (isDelayed) {
+        isDelayed = false
+        await executor().execute({ name: 'ask' })
+        await vi.waitFor(() => expect(first.calls()[0]?.waiting).toBeDefined(), waitFor)
+        await new Promise((resolve) => setTimeout(resolve, 100)) // the first page has told the others by then
+      }
+      return response
+    },
+  })
+  await vi.waitFor(() => expect(second.calls().some(({ waiting }) => waiting !== undefined)).toBe(true), waitFor)
 })
 
 describe('an address where there is no HTTP API', () => {

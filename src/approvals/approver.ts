@@ -65,16 +65,18 @@ export async function askApprover(
     approval = await limited(answer, timeout, () => expired(timeout))
   } catch (cause) {
     deadline.check()
-    if (cause instanceof ApprovalExpiredError) throw cause
+    if (cause instanceof ApprovalExpiredError || cause instanceof ToolDeniedError) throw cause
     throw new ToolDeniedError('The approver could not be asked for approval', { cause })
   }
   if (isHeard) emit(authorized, kernel, 'call:resumed', { ...approval })
   return approval
 }
 
-/** Reads the answer. Everything except `allow` denies. */
-function approvalOf({ decision, decidedBy, note, always }: ApprovalAnswer): Approval {
-  return { decision: decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always }
+/** Reads the answer. Everything except `allow` denies, and what is no answer is no person's. */
+function approvalOf(answer: ApprovalAnswer): Approval {
+  const { decision, decidedBy, note, always } = Object(answer) as ApprovalAnswer
+  if (decision === 'allow' || decision === 'deny') return { decision, decidedBy, note, always }
+  throw new ToolDeniedError("An approver answers { decision: 'allow' } or { decision: 'deny' }, and this one did not.")
 }
 
 function expired(timeout: number): ApprovalExpiredError {

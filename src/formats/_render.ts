@@ -329,8 +329,8 @@ function mediaNote(what: string, mimeType: string | undefined, data = ''): strin
   return `[${what} left out, this tool result cannot carry it: ${kind}${bytes} bytes]`
 }
 
-/** Refuses what is no list of results, such as a promise of one. */
+/** Refuses what is no list of results, such as a promise of one, or a list of promises. */
 export function requireResults(results: readonly ToolResult[]): void {
-  if (Array.isArray(results)) return
+  if (Array.isArray(results) && results.every((result?: ToolResult) => result?.content)) return
   throw new InvalidConfigurationError('`results` takes the array that `executeToolCalls` resolves to. Await it.')
 }

@@ -7,6 +7,8 @@ import type { Kernel } from './kernel.ts'
 import type { EarlierCalls } from './ports.ts'
 import type { Recorder, Resume, WaitKeeper } from './recorder.ts'
 
+const answerOptions = 'session holder values signal'
+
 export class Calls implements ExecutorCalls {
   readonly #kernel: Kernel
   readonly #resume: Resume
@@ -19,24 +21,29 @@ export class Calls implements ExecutorCalls {
     this.#closed = closed
   }
 
-  readonly waiting: RecordedCalls['waiting'] = async (query) => (await this.#keeper).calls.waiting(query)
-  readonly list: RecordedCalls['list'] = async (query = {}) => (await this.#keeper).calls.list(optionsOf(query))
+  readonly waiting: RecordedCalls['waiting'] = async (query = {}) =>
+    (await this.#keeper).calls.waiting(optionsOf(query, 'session invocationId reason'))
+  readonly list: RecordedCalls['list'] = async (query = {}) =>
+    (await this.#keeper).calls.list(optionsOf(query, 'session parent before limit'))
   readonly lease: RecordedCalls['lease'] = async (...lease) => (await this.#keeper).calls.lease(...lease)
   readonly cancel: RecordedCalls['cancel'] = async (id, reason) => (await this.#keeper).calls.cancel(idOf(id), reason)
   readonly expire: RecordedCalls['expire'] = async () => (await this.#keeper).calls.expire()
-  readonly prune: RecordedCalls['prune'] = async (query) => (await this.#keeper).calls.prune(query)
+  readonly prune: RecordedCalls['prune'] = async (query) =>
+    (await this.#keeper).calls.prune(optionsOf(query, 'settledBefore limit'))
   readonly watch: RecordedCalls['watch'] = (listener) => this.#kernel.recorder?.calls.watch(listener) ?? (() => {})
   readonly settled: RecordedCalls['settled'] = async (call, options = {}) => {
-    const { signal } = optionsOf(options)
+    const { signal } = optionsOf(options, 'signal')
     if (typeof call !== 'string' && optionsOf(call).status !== 'waiting') return call
     const [id, { calls }] = [typeof call === 'string' ? call : call.invocationId, await this.#keeper]
     return calls.settled(id, { signal, closed: this.#closed() })
   }
 
   readonly decide: ExecutorCalls['decide'] = async (token, decision, options = {}) =>
+    optionsOf(options, `${answerOptions} note always decidedBy editedArgs`) &&
     this.#resume<never>(token, async () => (await this.#keeper).answers.decide(token, decision, options), options)
 
   readonly respond: ExecutorCalls['respond'] = async (token, value, options = {}) =>
+    optionsOf(options, answerOptions) &&
     this.#resume<never>(token, async () => (await this.#keeper).answers.respond(token, value, options), options)
 
   readonly get = async (invocationId: string): Promise<ToolCallSnapshot> => {
@@ -48,7 +55,8 @@ export class Calls implements ExecutorCalls {
 
   readonly recover = async (options: RecoverOptions = {}): Promise<Recovery> => {
     const { recorder } = this.#kernel
-    if (recorder !== undefined) return recorder.recover(options)
+    const own = optionsOf(options, 'strategy approvals staleAfter rerun attempts reconcile')
+    if (recorder !== undefined) return recorder.recover(own)
     throw noJournal('Nothing is recovered')
   }
 

@@ -110,10 +110,10 @@ class Executor implements ToolExecutor {
       )
     }
     const origin: Origin = { slots: new Slots(this.#concurrency), order: new TurnOrder() }
-    const { invocationId, beforeTurn, afterTurn, pruneEphemeral = false, ...rest } = inherited(options, this.#kernel)
+    const { invocationId, beforeTurn, afterTurn, pruneEphemeral = false, ...others } = optionsOf(options)
+    const rest = inherited(others, this.#kernel)
     const turn = calls.map((call, index) => {
-      const id = invocationId?.(call, index)
-      const own = id === undefined ? rest : { ...rest, invocationId: id }
+      const own = invocationId === undefined ? rest : { ...rest, invocationId: invocationId(call, index) }
       requireNames(own)
       return { call: callOf(call), options: own }
     })
@@ -180,7 +180,7 @@ class Executor implements ToolExecutor {
   }
 
   close(options: { readonly drain?: number } = {}): Promise<void> {
-    return (this.#closing ??= this.#close(optionsOf(options).drain ?? 0))
+    return (this.#closing ??= this.#close(optionsOf(options, 'drain').drain ?? 0))
   }
 
   async #close(drain: number): Promise<void> {

@@ -30,7 +30,7 @@ export interface Spool {
   /** Keeps a result that is a stream, an artifact or too large for the result object. */
   keep(output: EncodedResult | SpooledArtifact | Stream, call: Checked): Promise<Receipt>
   /** Keeps an artifact beside the result of a running call. */
-  keepBeside(source: SpoolSource, mediaType: string, call: Received): Promise<StoredArtifact>
+  keepBeside(source: SpoolSource, described: { mediaType: string }, call: Received): Promise<StoredArtifact>
   /** Lists an artifact that is in the store already, as a result of a call. */
   remember(artifact: SpooledArtifact, handle: string, call: Received): void
   /** Opens the artifacts that validated args name. Returns a copy with them, or an issue for each that cannot be opened. */

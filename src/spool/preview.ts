@@ -17,7 +17,8 @@ export async function previewOf(
   guide = '',
   isHidden: boolean = isOf(artifact, BinaryArtifact),
 ): Promise<string> {
-  const { handle, mediaType } = artifact
+  const { handle } = artifact
+  const mediaType = /^[\w.+-]{1,64}\/[\w.+-]{1,64}(?:; ?charset=[\w-]{1,20})?/.exec(artifact.mediaType)?.[0] ?? 'data' // it may hold any words
   const size = artifact.byteLength().toLocaleString('en')
   const where = handle === undefined ? '' : ` All of it is kept as ${handle}.${guide === '' ? '' : ` ${guide}`}`
   if (isHidden) return `(${size} bytes of ${mediaType}, not shown.${where})`

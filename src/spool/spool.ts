@@ -13,7 +13,7 @@ export function openSpool(options: SpoolOptions): Spool {
     store,
     shelf,
     keep: (output, call) => keep(output, call, keeping),
-    keepBeside: (source, mediaType, call) => keepBeside(source, mediaType, call, keeping),
+    keepBeside: (source, described, call) => keepBeside(source, described, call, keeping),
     remember(artifact, handle, call) {
       try {
         shelf.remember(artifact, handle, call)

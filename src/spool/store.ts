@@ -3,7 +3,7 @@ import { isArtifact } from '../kernel/result/brand.ts'
 import { isStream, type Stream } from '../kernel/run/stream.ts'
 import { BinaryArtifact, chosenClass, classOfMediaType, JsonArtifact } from '../kernel/result/kinds.ts'
 import { isOf } from './argument.ts'
-import { content, markedMediaType, type ContentBlock } from '../kernel/result/content.ts'
+import { bytes as requireBytes, content, markedMediaType, type ContentBlock } from '../kernel/result/content.ts'
 import { openStream, type OpenStream } from './stream.ts'
 import { ArtifactError } from '../kernel/errors.ts'
 import { downstream, errorWords } from '../kernel/outcome/failure.ts'
@@ -147,15 +147,16 @@ async function keepArtifact(artifact: SpooledArtifact, checked: Checked, keeping
 /**
  * Keeps an artifact that a handler makes beside its result, and lists it.
  *
- * @throws `E_ARTIFACT` if the store cannot take it, or the call has settled.
+ * @throws `E_ARTIFACT` if the store cannot take it, or the call has settled; `E_INVALID_TOOL_RESULT` if it is none.
  */
 export async function keepBeside(
   source: SpoolSource,
-  mediaType: string,
+  described: { readonly mediaType: string },
   call: Received,
   { shelf }: Keeping,
 ): Promise<StoredArtifact> {
-  const { deadline } = call
+  requireBytes(source, described)
+  const [{ mediaType }, { deadline }] = [described, call]
   const { trusted = false } = stageFields(call).tool ?? {}
   let open: OpenStream | undefined
   try {

@@ -178,6 +178,8 @@ describe.each(formats)('$name', (format) => {
   test.each([
     ['a promise', Promise.resolve([])],
     ['nothing', undefined],
+    ['promises', [createExecutor().execute({ name: 'add' })]],
+    ['a list of nothing', [undefined]],
   ])('refuses %s in the place of results', (_, results) => {
     const write = (): unknown => format.results(results as never, { role: 'assistant', content: [] })
     expect(write).toThrow('`results` takes the array that `executeToolCalls` resolves to. Await it.')

@@ -28,6 +28,33 @@ describe('middleware', () => {
     expect(notes.join(' ')).toBe('> one > two > three > tool 1 > tool 2 run hook < tool 2 < tool 1 < three < two < one')
   })
 
+  test('does not lose in silence what the tool returned', async () => {
+    const lost = 'A middleware called `next` and returned nothing.'
+    const forgetful: Middleware = async (_call, _context, next) => void (await next())
+    const outcomeOf = async (handler: () => unknown, middleware: Middleware): Promise<string> => {
+      const { status, effect, error, value } = await createExecutor({
+        tools: [work('t', handler)],
+        use: wrapping(noting([], 'outer'), middleware),
+      }).execute({ name: 't' })
+      return `${status} ${effect} ${error === undefined ? String(value) : error.message.slice(0, lost.length)}`
+    }
+    expect(await outcomeOf(() => 'found', forgetful)).toBe(`error completed ${lost}`)
+    expect(await outcomeOf(async () => 'found', forgetful)).toBe(`error completed ${lost}`)
+    expect(await outcomeOf(() => undefined, forgetful)).toBe('ok completed undefined')
+    expect(
+      await outcomeOf(
+        () => 'found',
+        async (_call, _context, next) => (await next()) && null,
+      ),
+    ).toBe('ok completed null')
+    expect(
+      await outcomeOf(
+        () => 'found',
+        () => undefined as never,
+      ),
+    ).toBe('ok none undefined')
+  })
+
   test('may change the result, or stand in for the run', async () => {
     const ran: string[] = []
     const tools = [work('t', () => void ran.push('ran'))]

@@ -104,7 +104,9 @@ test.each<[string, () => unknown]>([
   expect(handler).toThrow(
     expect.objectContaining({
       code: 'E_INVALID_TOOL_RESULT',
-      message: expect.stringMatching(/^`bytes` takes .* `body` of a Response, .* and \{ mediaType \}\.$/) as unknown,
+      message: expect.stringMatching(
+        /^`bytes` and `keep` take .* `body` of a Response, .* and \{ mediaType \}\.$/,
+      ) as unknown,
     }),
   )
 })

@@ -213,6 +213,38 @@ test.each<[object, string]>([
   )
 })
 
+test.each<[object, string]>([
+  [{ type: 'object', celsius: { type: 'number' } }, 'celsius'],
+  [{ celsius: { type: 'number' }, sky: { enum: ['clear', 'grey'] } }, 'celsius, sky'],
+  [{ celsius: { type: 'number' }, sky: z.string() }, 'celsius'],
+])('fields in a schema of results that checks none are refused by their names: %j', (outputSchema, names) => {
+  const make = () => tool({ name: 'sky', description: 'Sky', outputSchema, handler: () => 1 } as never)
+  expect(make).toThrow(`\`outputSchema\` must be a Standard Schema`)
+  expect(make).toThrow(`whose fields stand in \`properties\`: put ${names}`)
+})
+
+test('a schema of results may be of anything', () => {
+  const schemas: object[] = [
+    {},
+    { type: 'object' },
+    { type: 'object', properties: { celsius: text } },
+    { type: 'array', items: text },
+    { items: text },
+    { prefixItems: [text] },
+    { unevaluatedItems: text },
+    { contains: { type: 'string' } },
+    { contentSchema: { type: 'object' } },
+    { minimum: 1 },
+    { type: ['object', 'null'], properties: {} },
+    { title: 'A', type: 'string', 'x-a': text },
+    { anyOf: [text] },
+  ]
+  for (const outputSchema of schemas) {
+    const made = tool({ name: 'sky', description: 'Sky', outputSchema, handler: () => 1 } as never)
+    expect(made.name).toBe('sky')
+  }
+})
+
 test('what stands beside the keywords of a schema passes if it is no field, or if the schema checks fields', () => {
   const schemas: object[] = [
     ...['properties', 'patternProperties', 'dependentSchemas', 'definitions', '$defs', 'examples'].map((name) => ({
@@ -332,4 +364,80 @@ test.each<[string, (value: never) => unknown]>([
     )
     if (thrown !== undefined) expect(thrown).toMatchObject({ code: expect.stringMatching(/^E_/) as string })
   }
+})
+
+describe('an option that there is not is refused with those that there are', () => {
+  const executor = createExecutor({ tools: [now], use: [memoryJournal()] })
+  const [call, options] = [{ name: 'now' }, { sesion: session } as object]
+  const refused = {
+    code: 'E_INVALID_CONFIGURATION',
+    message: expect.stringMatching(/^There is no option "sesion" here, only .*session/) as string,
+  }
+
+  test.each<[string, () => unknown]>([
+    ['execute', () => executor.execute(call, options)],
+    ['executeToolCalls', () => executor.executeToolCalls([call], options)],
+    ['evaluate', () => executor.evaluate(call, options)],
+    ['invoke', () => executor.invoke(now, {}, options)],
+    ['stream', () => executor.stream(call, options).next()],
+    ['a tool with an executor', () => now.executor({ ...options, executor })({})],
+    ['calls.list', () => executor.calls.list(options)],
+    ['calls.waiting', () => executor.calls.waiting(options)],
+    ['calls.decide', () => executor.calls.decide('token', 'allow', options)],
+    ['calls.respond', () => executor.calls.respond('token', 1, options)],
+  ])('%s', async (_, work) => {
+    await expect((async () => work())()).rejects.toMatchObject(refused)
+  })
+
+  test.each<[string, string, () => unknown]>([
+    ['signal', 'a', () => executor.calls.settled('id', { a: 1 } as object)],
+    ['settledBefore, limit', 'before', () => executor.calls.prune({ before: 1 } as never)],
+    [
+      'strategy, approvals, staleAfter, rerun, attempts, reconcile',
+      'a',
+      () => executor.calls.recover({ a: 1 } as object),
+    ],
+    ['drain', 'a', () => executor.close({ a: 1 } as object)],
+  ])('as %s', async (names, name, work) => {
+    const message = `There is no option "${name}" here, only ${names}.`
+    await expect((async () => work())()).rejects.toMatchObject({ message })
+  })
+
+  test('edited args under another name do not run the args that were not edited', async () => {
+    let ran = 0
+    const pay = tool({ name: 'pay', description: 'Pays', requiresConfirmation: true, handler: () => ran++ })
+    const asking = createExecutor({ tools: [pay] })
+    const { token = '' } = await asking.execute({ name: 'pay' })
+    const slip = asking.calls.decide(token, 'allow', { args: { cents: 1 } } as object)
+    await expect(slip).rejects.toThrow(/no option "args" .*editedArgs/)
+    expect(ran).toBe(0)
+    expect(await asking.calls.decide(token, 'allow')).toMatchObject({ status: 'ok' })
+  })
+
+  test('an option of an executor is none of a call, and a signal in place of options is refused too', async () => {
+    const other = createExecutor({ tools: [now] })
+    await expect(other.execute(call, { timeout: 5 } as object)).rejects.toThrow(/Your own data goes into `values`/)
+    await expect(other.execute(call, new AbortController().signal as never)).rejects.toThrow(/There is no option "/)
+  })
+
+  test('all options that the error names are taken, and what a program gives to all objects is none', async () => {
+    const other = createExecutor({ tools: [now] })
+    const error = (await other.execute(call, { a: 1 } as object).catch((each: unknown) => each)) as Error
+    const names = /only ([\w, ]+), of turns/.exec(error.message)?.[1]?.split(', ') ?? []
+    const whole = { caller: 'user', session, principal: 'ada', values: {}, signal: new AbortController().signal }
+    const rest = { invocationId: 'i', parent: undefined, requireApproval: false }
+    expect(names).toEqual(Object.keys({ ...whole, ...rest }))
+    // oxlint-disable-next-line no-extend-native
+    Object.defineProperty(Object.prototype, 'everywhere', {
+      value: 1,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    })
+    try {
+      expect(await other.execute(call, { ...whole, ...rest } as never)).toMatchObject({ status: 'ok' })
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'everywhere')
+    }
+  })
 })

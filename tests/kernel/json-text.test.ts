@@ -37,6 +37,7 @@ test.each<[string, unknown, string]>([
   ['an error', { error: new TypeError('x') }, 'a TypeError (at result.error). Throw it.'],
   ['a map', new Map(), 'a Map. Return Object.fromEntries(map).'],
   ['a response', new Response('x'), 'a Response. Return what its json() resolves to.'],
+  ['a generator', steps(), 'a generator. Return its values, or let the handler be an async function*.'],
   ['a bigint', 1n, 'bigint 1. Return a string of its digits.'],
   ['a class without a rule', { at: /x/ }, 'a RegExp (at result.at). Return a plain value, bytes or a stream.'],
 ])('a refused result says what to return instead: %s', (_, value, words) => {
@@ -152,7 +153,15 @@ describe('a result that explodes when it is written is refused with its path, be
     ['what toJSON gives', () => ({ at: { toJSON: () => shared(40) } }), 'result.at.one'],
     ['what toJSON gives of a sparse array', () => ({ toJSON: sparse }), ''],
     ['cycles that branch', () => branching(), ''],
+    ['what toJSON makes anew each time', () => ({ ever: anew() }), 'result.ever'],
   ]
+
+  /** Millions of them are a gigabyte, since the forms are kept. */
+  function anew(): unknown {
+    if (++made > 2_000_000) throw new Error('too many were made')
+    return { toJSON: () => [anew(), anew(), anew()] }
+  }
+  let made = 0
 
   function branching(): unknown {
     const self: Record<string, unknown> = {}

@@ -105,3 +105,15 @@ test('a direct call has no store', async () => {
   const keeps = work('keeps', (_, { keep }) => keep('x', csv).catch((error: unknown) => error))
   expect(await keeps({})).toMatchObject({ code: 'E_ARTIFACT', message: expect.stringContaining('executor') })
 })
+
+test.each<[string, unknown, unknown?]>([
+  ['no media type', 'x'],
+  ['a media type under another name', 'x', { mimeType: 'text/csv' }],
+  ['a media type that is not in an object', 'x', 'text/csv'],
+  ['nothing', undefined, csv],
+  ['an object', { a: 1 }, csv],
+])('what is kept is refused with what `keep` takes: %s', async (_, source, described) => {
+  const keeps = work('keeps', (__, { keep }) => keep(source as never, described as never))
+  const { error } = await createExecutor({ tools: [keeps] }).execute({ name: 'keeps' })
+  expect(error?.message).toMatch(/`bytes` and `keep` take text, a Uint8Array or a stream .* and \{ mediaType \}\./)
+})

@@ -99,7 +99,7 @@ describe('a tool whose config is wrong is refused, and the field is named', () =
   })
 
   test.each([[null], [undefined], [5], [[]], [() => {}], [Symbol('x')]])('%j is no config at all', (config) => {
-    expect(refusal(config).message).toContain('must be an object')
+    expect(refusal(config).message).toContain('`tool` takes { name, description, handler }')
   })
 
   test('a hostile name is cut in the message', () => {

@@ -184,10 +184,42 @@ export function callerApp(caller: unknown = 'model'): string | undefined {
   throw new InvalidConfigurationError("`caller` is 'model', 'user' or { app: 'its server' }.")
 }
 
-/** Returns an argument that has to be an object. @throws `E_INVALID_CONFIGURATION`. */
-export function optionsOf<Options extends object>(options: Options): Options {
-  if (typeof options === 'object' && options !== null) return options
-  throw new InvalidConfigurationError(`The options are an object, and not ${valueKind(options)}.`)
+/** Returns an argument that has to be an object, with none but these names. @throws `E_INVALID_CONFIGURATION`. */
+export function optionsOf<Options extends object>(options: Options, names?: string): Options {
+  if (typeof options !== 'object' || options === null) {
+    throw new InvalidConfigurationError(`The options are an object, and not ${valueKind(options)}.`)
+  }
+  if (names !== undefined)
+    for (const name in options) if (!names.split(' ').includes(name)) requireInherited(name, names)
+  return options
+}
+
+/** Refuses options that calls have not. A `switch` takes a third of the time of a set. */
+export function requireCallOptions(options: object): void {
+  for (const name in options) {
+    switch (name) {
+      case 'caller':
+      case 'session':
+      case 'principal':
+      case 'values':
+      case 'signal':
+      case 'invocationId':
+      case 'parent':
+      case 'requireApproval':
+        break
+      default:
+        requireInherited(name, 'caller session principal values signal invocationId parent requireApproval', ofTurns)
+    }
+  }
+}
+
+const ofTurns = ', of turns also beforeTurn, afterTurn, pruneEphemeral. Your own data goes into `values`'
+
+/** Throws, unless a program has given the name to all objects. */
+function requireInherited(name: string, names: string, more = ''): void {
+  if (name in Object.prototype) return
+  const list = names.replaceAll(' ', ', ')
+  throw new InvalidConfigurationError(`There is no option ${JSON.stringify(name)} here, only ${list}${more}.`)
 }
 
 /** Returns the id of an invocation. @throws `E_INVALID_CONFIGURATION` if it is no text. */

@@ -64,7 +64,8 @@ export interface ToolContext {
   /**
    * Keeps an artifact beside the result, in the executor's store and in this session. Secrets in it are not masked.
    *
-   * Rejects with `E_ARTIFACT` if the store cannot take it, the call has settled, or the tool is called directly.
+   * Rejects with `E_ARTIFACT` if the store cannot take it, the call has settled, or the tool is called directly;
+   * `E_INVALID_TOOL_RESULT` without `mediaType` or bytes.
    */
   readonly keep: (source: SpoolSource, described: { readonly mediaType: string }) => Promise<StoredArtifact>
 }

@@ -69,6 +69,6 @@ export class CallContext implements ToolContext {
     }
   }
   get keep(): ToolContext['keep'] {
-    return (source, { mediaType }) => this.#kernel.spool.keepBeside(source, mediaType, this.#parcel)
+    return (source, described) => this.#kernel.spool.keepBeside(source, described, this.#parcel)
   }
 }

@@ -1,7 +1,7 @@
 import { InvalidConfigurationError } from '../errors.ts'
 import type { CallsInFlight, EventTargets } from '../executor-context.ts'
 import { CallContext } from './context.ts'
-import { optionsOf } from './call.ts'
+import { optionsOf, requireCallOptions } from './call.ts'
 import type { CallOptions } from './context-types.ts'
 import type { Received, Resumption } from './parcel.ts'
 
@@ -17,7 +17,8 @@ export function inherited<Options extends Omit<CallOptions, 'invocationId'>>(
   options: Options,
   kernel: EventTargets,
 ): Options {
-  if (optionsOf(options).parent === undefined) return options
+  requireCallOptions(optionsOf(options))
+  if (options.parent === undefined) return options
   const own = { ...options } // each option is read once
   const { principal, caller, values, parent } = own
   const of = runningCall(parent, own.session, kernel)

@@ -99,9 +99,9 @@ export class ResultReader {
   #container(value: object, key: string | number, depth: number, isLenient: boolean): unknown {
     if (!hasJsonForm(value)) return this.#within(value, depth, isLenient)
     const jsonForm = value.toJSON(String(key))
-    return typeof jsonForm === 'object' && jsonForm !== null
-      ? this.#within(jsonForm, depth, true)
-      : this.read(jsonForm, key, depth, true)
+    if (typeof jsonForm !== 'object' || jsonForm === null) return this.read(jsonForm, key, depth, true)
+    this.#count(20, depth) // it may make ever new ones, which are all kept
+    return this.#within(jsonForm, depth, true)
   }
 
   #within(value: object, depth: number, isLenient: boolean): unknown {
@@ -186,7 +186,10 @@ function isLossy(value: object, isPlain: boolean): boolean {
 }
 
 function lost(value: unknown, path: readonly PropertyKey[]): InvalidToolResultError {
-  const [kind, next = 'a plain value, bytes or a stream'] = strangerOf(value)
+  const isGenerator = Object.prototype.toString.call(value) === '[object Generator]'
+  const [kind, next = 'a plain value, bytes or a stream'] = isGenerator
+    ? ['a generator', 'its values, or let the handler be an async function*']
+    : strangerOf(value)
   const what = Object(value) === value ? kind : `${typeof value} ${String(value)}`
   const advice = value instanceof Error ? 'Throw it.' : `Return ${next}.`
   return unkept(`JSON cannot hold ${what.slice(0, 80)}`, path, advice)

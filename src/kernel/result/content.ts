@@ -126,7 +126,7 @@ export function bytes(source: SpoolSource, described: { readonly mediaType: stri
   const isWhole = typeof source === 'string' || source instanceof Uint8Array
   if (typeof mediaType !== 'string' || !(isWhole || Symbol.asyncIterator in Object(source))) {
     throw new InvalidToolResultError(
-      '`bytes` takes text, a Uint8Array or a stream (the `body` of a Response, the `stream()` of a Blob), and { mediaType }.',
+      '`bytes` and `keep` take text, a Uint8Array or a stream (the `body` of a Response, the `stream()` of a Blob), and { mediaType }.',
     )
   }
   const whole = async function* () {

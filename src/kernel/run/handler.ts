@@ -2,11 +2,25 @@ import { content, json } from '../result/content.ts'
 import { copyOfPlain } from '../json/copy.ts'
 import { internals } from '../tool/definition.ts'
 import { drain, isGenerator } from './stream.ts'
-import { ClientToolError, InvalidExecutionTypeError, isToolError, ToolNoHandlerError } from '../errors.ts'
+import {
+  ClientToolError,
+  InvalidConfigurationError,
+  InvalidExecutionTypeError,
+  isToolError,
+  ToolNoHandlerError,
+} from '../errors.ts'
 import { emitProgress } from '../call/emit.ts'
 import { downstream, failureEffect, returnedFailure } from '../outcome/failure.ts'
 import { isKnown } from '../outcome/known.ts'
-import { setInput, setReturned, toldInput, type Admitted, type Confirmed, type Ran } from '../call/parcel.ts'
+import {
+  setInput,
+  setReturned,
+  stageFields,
+  toldInput,
+  type Admitted,
+  type Confirmed,
+  type Ran,
+} from '../call/parcel.ts'
 import type { ToolContext } from '../call/context-types.ts'
 import { timerLength } from '../call/deadline.ts'
 import type { Following } from '../call/following.ts'
@@ -54,10 +68,18 @@ export function wrap(admitted: Admitted, input: unknown, kernel: RunContext): Ra
   const own = admitted.approval === null ? input : copyOfPlain(input)
   try {
     const passed = compose(admitted, kernel, () => runHandler(admitted, own, kernel))
-    return deadline.within(passed, (value) => setReturned(admitted, value), failing(admitted, true))
+    return deadline.within(passed, (value) => passedOn(value, admitted), failing(admitted, true))
   } catch (thrown) {
     throw errorOf(thrown, admitted, true)
   }
+}
+
+/** Takes what the middleware gave. One that forgets to return what `next` gave would lose it in silence. */
+function passedOn(value: unknown, admitted: Admitted): Ran {
+  if (value !== undefined || stageFields(admitted).returned === undefined) return setReturned(admitted, value)
+  throw new InvalidConfigurationError(
+    'A middleware called `next` and returned nothing. Return what `next()` gives, or null.',
+  )
 }
 
 /** Runs the handler, or the runner of the tool's type, once. `input` is what was confirmed. */

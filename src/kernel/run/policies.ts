@@ -33,13 +33,17 @@ function answerLater(decision: PromiseLike<unknown>, policy: Policy, validated: 
   })
 }
 
-function policyRefusal(cause: unknown, { name }: Policy, { deadline }: Validated): ToolDeniedError {
+function policyRefusal(cause: unknown, policy: Policy, { deadline }: Validated): ToolDeniedError {
   deadline.check()
-  return new ToolDeniedError(`Policy ${name} could not decide`, { cause })
+  return new ToolDeniedError(`${titleOf(policy)} could not decide`, { cause })
 }
 
-function undecided({ name }: Pick<Policy, 'name'>, why: string): PolicyAnswer {
-  return { decision: 'deny', reason: `Policy ${name} could not decide: ${why}.` }
+function titleOf({ name }: { readonly name?: string }): string {
+  return `Policy ${name ?? '(without a name)'}`
+}
+
+function undecided(policy: Pick<Policy, 'name'>, why: string): PolicyAnswer {
+  return { decision: 'deny', reason: `${titleOf(policy)} could not decide: ${why}.` }
 }
 
 /** Reads a decision once. Anything else denies. */
@@ -49,7 +53,8 @@ export function readAnswer(decision: unknown, policy: Pick<Policy, 'name'>): Pol
   const { decision: word, timeout = 0, reason, meta } = answer
   if (reason !== undefined && typeof reason !== 'string') return undecided(policy, '`reason` is text')
   if (word === 'deny' || (word !== 'ask' && 'result' in answer)) return answer
-  if (word !== 'ask') return undecided(policy, 'a decision asks, denies, or gives a result')
+  if (word !== 'ask')
+    return undecided(policy, 'let it return { decision: "ask" or "deny" }, { result }, or nothing to allow the call')
   if (!(typeof timeout === 'number' && timeout >= 0)) return undecided(policy, '`timeout` is a number of at least 0')
   if (meta === undefined) return answer
   try {

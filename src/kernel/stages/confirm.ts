@@ -28,8 +28,9 @@ async function ifWanted(authorized: Authorized, kernel: Kernel): Promise<Confirm
     try {
       const wanted = tool.requiresConfirmation(input, context)
       isWanted = isThenable(wanted) ? await deadline.within(wanted, (later) => later !== false) : wanted !== false
-    } catch {
+    } catch (error) {
       deadline.check()
+      kernel.report(error)
     }
   }
   return isWanted ? approved(authorized, kernel, null) : unasked(authorized)

@@ -30,8 +30,8 @@ const foundKeyword = ([name, value]: [string, unknown]): readonly string[] | nul
 /** Whether it is raw JSON Schema, and not fields with schemas. */
 const isRawSchema = (value: unknown): boolean =>
   isJsonSchema(value) && !Object.values(value).some((one) => isStandardSchema(one))
-/** Says which fields stand beside the keywords of raw JSON Schema for args, or in place of them. */
-const inputFault = (schema: unknown): string => {
+/** Says which fields stand beside the keywords of raw JSON Schema, or in place of them. A result may be no object. */
+const fieldFault = (schema: unknown, isArgs: boolean): string => {
   const members = isJsonSchema(schema) ? Object.entries(schema) : []
   let fields: string[] = []
   let isSchema = members.length === 0
@@ -41,12 +41,14 @@ const inputFault = (schema: unknown): string => {
     if (found) isSchema ||= !found[2]
     else if (Object.entries(Object(member[1]) as object).some(foundKeyword)) fields.push(member[0])
   }
+  const isOfObjects = isArgs || (schema as { type?: unknown } | undefined)?.type === 'object'
+  if (!isOfObjects && (fields.length < members.length || /tems\b|\bcont/.test(fields.join()))) return ''
   if (!isSchema) fields = members.map(([name]) => name)
   return fields.length > 0 ? `: put ${fields.join(', ')} there` : ''
 }
-const schemaCheck = (isRaw: Check[1]): Check => [
+const schemaCheck = (isArgs: boolean): Check => [
   'a Standard Schema, such as z.object({ … }) of the fields, or a raw JSON Schema, whose fields stand in `properties`',
-  (value) => isStandardSchema(value) || isRaw(value),
+  (value) => isStandardSchema(value) || (isRawSchema(value) && fieldFault(value, isArgs) === ''),
 ]
 const amountCheck = (unit: string): Check => [
   `a number of ${unit}, 0 or more`,
@@ -83,8 +85,8 @@ const fields: Record<keyof ErasedConfig, Check> = {
   title: textCheck,
   description: ['text that tells the model what the tool does', (value) => isText(value) && value.trim() !== ''],
   type: ['a word', (value) => isText(value) && value !== ''],
-  inputSchema: schemaCheck((value) => isRawSchema(value) && !inputFault(value)),
-  outputSchema: schemaCheck(isRawSchema),
+  inputSchema: schemaCheck(true),
+  outputSchema: schemaCheck(false),
   jsonSchema: object,
   handler,
   artifact: [
@@ -151,14 +153,15 @@ const otherWays = new Map([
 
 /** Returns the issues of a tool's config, one for each wrong field. */
 export function issuesOfConfig(config: unknown): Issue[] {
-  if (!isObject(config)) return [{ message: 'must be an object', path: [] }]
+  if (!isObject(config))
+    return [{ message: '`tool` takes { name, description, handler }, or a name and a function', path: [] }]
   const values = config as Record<string, unknown>
   const issues: Issue[] = []
   const add = (field: string, message: string): unknown => issues.push({ message, path: [field] })
   for (const [field, [expected, holds]] of Object.entries(fields)) {
     const isRequired = field === 'name' || field === 'description'
     if (values[field] === undefined ? isRequired : !holds(values[field])) {
-      const fault = field === 'inputSchema' ? inputFault(values[field]) : ''
+      const fault = field.endsWith('Schema') ? fieldFault(values[field], field === 'inputSchema') : ''
       add(field, `must be ${expected}${fault}`)
     }
   }

@@ -132,6 +132,16 @@ describe('policies', () => {
     expect(names(events)).toBe('call:received call:settled')
   })
 
+  test.each([true, false, 'deny', { decison: 'deny' }, { decision: 'allow' }])(
+    'one that answers in other words refuses the call, and says in which it answers: %j',
+    async (decision) => {
+      const { executor } = ruled([{ decide: () => decision } as never])
+      expect(text(await executor.execute({ name: 't' }))).toBe(
+        'Policy (without a name) could not decide: let it return { decision: "ask" or "deny" }, { result }, or nothing to allow the call.',
+      )
+    },
+  )
+
   const cycle: Record<string, unknown> = { order: {} }
   Object.assign(cycle['order'] as object, { cycle })
   test.each<[string, object, RegExp]>([

@@ -119,6 +119,28 @@ describe('a tool that wants to be confirmed', () => {
     expect(inputs).toEqual([])
   })
 
+  test.each([true, 'allow', undefined, { approved: true }])(
+    'is not called denied by a person where the approver answers in other words: %j',
+    async (answer) => {
+      const { executor } = asking(async () => answer)
+      expect(text(await executor.execute({ name: 't' }))).toBe(
+        "An approver answers { decision: 'allow' } or { decision: 'deny' }, and this one did not.",
+      )
+    },
+  )
+
+  test('asks a person if its predicate throws, and the reason is reported', async () => {
+    const reason = new TypeError('x is undefined')
+    const { report, reports } = sink()
+    const requiresConfirmation = (): never => {
+      throw reason
+    }
+    const result = await createExecutor({ tools: [work('t', () => 1, { requiresConfirmation })], report }).execute({
+      name: 't',
+    })
+    expect([result.status, reports]).toEqual(['waiting', [reason]])
+  })
+
   test('is denied where nobody answers for as long as the approver is patient', async () => {
     const { executor, inputs } = asking(never, { patience: 20 })
     const result = await soon(executor.execute({ name: 't' }))

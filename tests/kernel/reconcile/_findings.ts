@@ -529,7 +529,7 @@ export function describeFindings(name: string, place: () => Place, timeout: numb
           return journal.write(record, fence)
         },
       })
-      const executor = processOn(its, [bank.pay()], { use: [counted] })
+      const executor = processOn(its, [bank.pay({ timeout: 0 })], { use: [counted] })
       await executor.execute(call, session)
       expect(log).toEqual(['claim EXECUTING {"amount":5}', 'write COMPLETED undefined'])
       log.length = 0

@@ -31,7 +31,8 @@ export class SettlementChain {
     const digest = digestOf(previous, record)
     this.#head = digest
     const chained = { ...record, journal: { ...record.journal!, digest, previous } }
-    const giveUpAt = performance.now() + triedFor
+    const isRepeatable = record.journal?.failure?.code === 'E_JOURNAL'
+    const giveUpAt = performance.now() + (isRepeatable ? 0 : triedFor)
     for (let pause = 50; ; pause = Math.min(2 * pause, 1_000)) {
       try {
         await put(chained)

@@ -198,6 +198,24 @@ describe.each(places)('recovery (%s)', (_, place) => {
     expect((await executor.calls.recover()).sealed).toEqual([])
   })
 
+  test('keeps no end by which the journal itself refused a call, which may be made again', async () => {
+    const its = place()
+    let left = 0
+    const failing = changed(its.open(), {
+      write: (journal) => (record, fence) => {
+        const isOfRun = record.state === 'EXECUTING' || isSettled(record.state)
+        if (!isOfRun || left-- <= 0) return journal.write(record, fence)
+        throw new JournalError('The server starts.', { retryable: true })
+      },
+    })
+    const asking = work('t', () => {}, { requiresConfirmation: true })
+    const executor = createExecutor({ tools: [asking], use: [failing] })
+    const { token } = await executor.execute({ name: 't' }, { session: 's', invocationId: 'refused' })
+    left = 2
+    expect(outcome((await executor.calls.decide(token!, 'allow'))!)).toBe('error none E_JOURNAL')
+    expect(isSettled((await recordIn(its.open(), 'refused')).state)).toBe(false)
+  })
+
   test('gives an end up that could not be written for 20 seconds', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
     const failures: number[] = []

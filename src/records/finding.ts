@@ -41,7 +41,7 @@ export function findingOf(
   return { pending: { ...pending, startedAt: startOfCall(about), journal }, received }
 }
 
-/** Whether a record says what became of this very call. An id may have been used again after its record was deleted. */
+/** Whether a record says what became of this very call. Its id may be used again once its record is deleted. */
 export function isAbout(finding: ToolCallRecord, about: ToolCallRecord): boolean {
   return finding.startedAt === startOfCall(about)
 }

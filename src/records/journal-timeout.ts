@@ -8,8 +8,8 @@ import type { Journal } from './journal.ts'
 
 /** How long a journal may take to answer, in milliseconds. */
 const journalTimeout = 30_000
-/** Of a failure of which a journal says nothing. */
-const unread = 'The journal failed.'
+/** Errors of which a journal says nothing. */
+const unread = new WeakSet<ToolError>()
 
 /** Waits for the journal's answer, for a limited time, and passes it to `next`. */
 export async function awaitJournal<Value, Next>(
@@ -56,13 +56,15 @@ function journalTimeoutError(): JournalError {
   return new JournalError('The journal did not answer in time.', { retryable: true })
 }
 
-/** Wraps an error of a journal, unless it is `E_JOURNAL`. Its message is left out, since it may name hosts, files and secrets. */
+/** Wraps an error of a journal, unless it is `E_JOURNAL`. Its message is left out: it may name hosts, files and secrets. */
 export function journalErrorOf(cause: unknown): ToolError {
   if (isToolError(cause) && cause.code === 'E_JOURNAL') return cause
-  return new JournalError(unread, { cause, retryable: true })
+  const error = new JournalError('The journal failed.', { cause, retryable: true })
+  unread.add(error)
+  return error
 }
 
 /** Whether a journal says of its failure that it may pass. */
 export function isMomentary(error: unknown): boolean {
-  return isToolError(error) && error.code === 'E_JOURNAL' && error.retryable && error.message !== unread
+  return isToolError(error) && error.code === 'E_JOURNAL' && error.retryable && !unread.has(error)
 }

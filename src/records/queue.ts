@@ -20,7 +20,7 @@ import type { RecordsContext } from '../kernel/executor-context.ts'
 /** How many calls are told to the workers again at a time. */
 const mostUnsent = 1_000
 
-/** How many workers a call may have lost before it runs beside no other such call: one of them may have ended the workers. */
+/** How many workers a call may have lost before it runs beside no other such call: one may have ended the workers. */
 const mostLost = 2
 
 /** How many tools that are not here are remembered. */

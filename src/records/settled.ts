@@ -79,7 +79,7 @@ export async function untilSettled(
   }
 }
 
-/** Whether a result ends the call. A call that repeats the id of another is refused, which is no result of that other. */
+/** Whether a result ends the call. The refusal of a call that repeats its id does not. */
 function isOfCall({ status, error }: ToolResult): boolean {
   return status !== 'waiting' && error?.code !== 'E_DUPLICATE_INVOCATION'
 }

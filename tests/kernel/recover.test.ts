@@ -212,7 +212,7 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const executor = createExecutor({ tools: [asking], use: [failing] })
     const { token } = await executor.execute({ name: 't' }, { session: 's', invocationId: 'refused' })
     left = 2
-    expect(outcome((await executor.calls.decide(token!, 'allow'))!)).toBe('error none E_JOURNAL')
+    expect(outcome(await executor.calls.decide(token!, 'allow'))).toBe('error none E_JOURNAL')
     expect(isSettled((await recordIn(its.open(), 'refused')).state)).toBe(false)
   })
 

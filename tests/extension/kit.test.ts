@@ -228,8 +228,8 @@ test('a failure of Postgres has its code, whether it may pass, and what became o
   expect(isPostgresAddress('postgresql:///agents')).toBe(true)
   expect(isPostgresAddress('localhost:5432')).toBe(false)
   expect(postgresFailure({ code: '53300' }).kind).toMatch(/^53300: the server takes no more connections/)
-  expect(postgresFailure({ code: '42P01' }, 'postgres://localhost/agents')).toEqual({
-    kind: '42P01',
+  expect(postgresFailure({ code: '42P07' }, 'postgres://localhost/agents')).toEqual({
+    kind: '42P07',
     isRetryable: false,
   })
   for (const error of [undefined, new Error('Connection terminated'), { code: 57 }])

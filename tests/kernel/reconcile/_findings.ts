@@ -251,20 +251,20 @@ export function describeFindings(name: string, place: () => Place, timeout: numb
       const [its, bank, { reports, report }] = [place(), newBank(), sink()]
       const options = { secrets: ['/card'] }
       const executor = processOn(its, [bank.pay({ timeout: 0, ...options })], { timeout: 0 })
-      const args = { amount: 5, card: '4111-1111' }
+      const args = { amount: 5, card: 'x4111-1111' }
       void executor.execute({ name: 'pay', args }, { ...session, invocationId: 'one' })
       await vi.waitFor(() => expect(bank.paid.size).toBe(1))
-      bank.says = () => Promise.reject(new Error('no card 4111-1111'))
+      bank.says = () => Promise.reject(new Error('no card x4111-1111'))
       const next = processOn(its, [bank.pay(options)], { report })
       await next.calls.recover({ staleAfter: 0 })
-      expect(JSON.stringify(reports.map((error) => [String(error), error]))).not.toContain('4111')
-      bank.says = () => ({ effect: 'completed', result: { of: '4111-1111', is: 'done' } })
+      expect(JSON.stringify(reports.map((error) => [String(error), error]))).not.toContain('x4111')
+      bank.says = () => ({ effect: 'completed', result: { of: 'x4111-1111', is: 'done' } })
       const events = heard(next)
       const result = await next.calls.reconcile('one')
       expect(told(result)).toBe('ok completed {"of":"[secret]","is":"done"}')
-      expect(JSON.stringify(events)).not.toContain('4111')
-      expect(JSON.stringify(await recordIn(its.open(), 'one'))).not.toContain('4111')
-      expect(JSON.stringify(await recordIn(its.open(), 'one~reconciled'))).not.toContain('4111')
+      expect(JSON.stringify(events)).not.toContain('x4111')
+      expect(JSON.stringify(await recordIn(its.open(), 'one'))).not.toContain('x4111')
+      expect(JSON.stringify(await recordIn(its.open(), 'one~reconciled'))).not.toContain('x4111')
     })
   })
 
@@ -558,13 +558,13 @@ export function describeFindings(name: string, place: () => Place, timeout: numb
   test(`no secret is in the file once the effect is known (${name})`, async () => {
     const [its, bank] = [place(), newBank()]
     const executor = processOn(its, [bank.pay({ secrets: ['/card'] })])
-    const args = { amount: 5, card: 'secret-4111-1111' }
+    const args = { amount: 5, card: 'secret-x4111-1111' }
     await executor.execute({ name: 'pay', args }, { ...session, invocationId: 'one' })
     const contents = (): string => ['', '-wal'].map((suffix) => readFileSync(`${its.file}${suffix}`, 'latin1')).join('')
-    expect(contents()).toContain('secret-4111-1111')
+    expect(contents()).toContain('secret-x4111-1111')
     await executor.calls.reconcile('one')
     await executor.close()
     const left = readFileSync(its.file ?? '', 'latin1')
-    expect(left).not.toContain('secret-4111-1111')
+    expect(left).not.toContain('secret-x4111-1111')
   })
 }

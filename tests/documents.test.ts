@@ -27,15 +27,17 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const withoutRecipe = ['src/README.md', 'src/kernel/ARCHITECTURE.md', 'bench/README.md']
 
 describe('the snippets of the pages and the examples in the documentation comments', () => {
-  // Together, since the compiler reads the sources for them only once then.
+  // Together, since the compiler reads the sources for them only once then. What merges types of its own into the package is a
+  // program of its own: the others would have its types too.
   it('compile, every one of them', async () => {
     const target = join(folder, 'compiled')
-    mkdirSync(target)
+    const alone = join(folder, 'compiled-alone')
+    for (const each of [target, alone]) mkdirSync(each)
     for (const page of pages) {
       for (const language of ['ts', 'tsx']) {
         snippetsOf(textOf(page), language).forEach((code, index) => {
-          const file = join(target, `${page.replaceAll(/[/.]/g, '-')}-${index + 1}.${language}`)
-          writeFileSync(file, `${code}\nexport {}\n`)
+          const name = `${page.replaceAll(/[/.]/g, '-')}-${index + 1}.${language}`
+          writeFileSync(join(code.includes('declare module') ? alone : target, name), `${code}\nexport {}\n`)
         })
       }
     }
@@ -48,10 +50,12 @@ describe('the snippets of the pages and the examples in the documentation commen
     })
     const compilerOptions = { isolatedDeclarations: false, noUnusedLocals: false, jsx: 'react-jsx' }
     const config = { extends: '../../../tsconfig.json', compilerOptions, include: ['*.ts', '*.tsx'] }
-    writeFileSync(join(target, 'tsconfig.json'), JSON.stringify(config))
     const compiler = join(root, 'node_modules', 'typescript7', 'bin', 'tsc')
-    const { stdout } = await run(process.execPath, [compiler, '-p', target]).catch((error: { stdout: string }) => error)
-    expect(stdout).toBe('')
+    for (const each of [target, alone]) {
+      writeFileSync(join(each, 'tsconfig.json'), JSON.stringify(config))
+      const { stdout } = await run(process.execPath, [compiler, '-p', each]).catch((error: { stdout: string }) => error)
+      expect(stdout).toBe('')
+    }
   }, 120_000)
 })
 

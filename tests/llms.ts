@@ -8,7 +8,13 @@ const path = join(root, 'llms.txt')
 
 /** The pages of each section. Models with little room leave the last one out. */
 const sections: Readonly<Record<string, readonly string[]>> = {
-  'Tools and calls': ['src/kernel/README.md', 'validators/README.md', 'src/kernel/ERRORS.md', 'src/kernel/EVENTS.md'],
+  'Tools and calls': [
+    'src/HOW-TO.md',
+    'src/kernel/README.md',
+    'validators/README.md',
+    'src/kernel/ERRORS.md',
+    'src/kernel/EVENTS.md',
+  ],
   Extensions: [
     'policies',
     'approvals',

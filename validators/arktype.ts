@@ -16,6 +16,7 @@ import { SchemaConversionError } from '../src/errors.ts'
  *
  * The model does not see narrows that JSON Schema cannot express. They are still validated.
  *
+ * @param type A type of ArkType.
  * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) if `type` is not an ArkType type. The converters throw it if JSON
  *   cannot represent a value of the type.
  * @example

@@ -45,6 +45,7 @@ type InputOf<Input, Schema> = [Input] extends [Inferred]
  * The `jsonSchema` converters return the schema itself, for its own draft and for each draft that reads it in the same way.
  *
  * @param schema Copied at once: later changes to it have no effect.
+ * @param options Who wrote it, its draft, and what its formats and references mean.
  * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) if the schema cannot be used. The message has the JSON pointer of
  *   the fault. The converters throw it if the target draft would read the schema differently.
  * @example

@@ -1,5 +1,5 @@
 /**
- * Types of TypeBox 0.34 (the package `@sinclair/typebox`) as Standard Schemas. Types of `typebox` 1 have their own leaf.
+ * Types of TypeBox 0.34 (the package `@sinclair/typebox`) as Standard Schemas. Types of `typebox` 1 have a file of their own.
  *
  * This file must not change a value or a schema, and must not convert or drop what the caller sent.
  */
@@ -18,6 +18,7 @@ import { copy, keysOf, onePerPlace, refusal, show, some, type Marks } from './_t
  * Plain types work in tools too, as raw JSON Schema: without defaults and transforms. A `format` that is not registered
  * with TypeBox refuses every value.
  *
+ * @param schema A type of the package `@sinclair/typebox`.
  * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) if `schema` is not a type of TypeBox 0.34. The converters throw it if
  *   JSON cannot represent a value of the type.
  * @example

@@ -1,5 +1,5 @@
 /**
- * Types of TypeBox 1 (the package `typebox`) as Standard Schemas. Types of `@sinclair/typebox` 0.34 have their own leaf.
+ * Types of TypeBox 1 (the package `typebox`) as Standard Schemas. Types of `@sinclair/typebox` 0.34 have a file of their own.
  *
  * This file must not change a value or a schema, and must not convert or drop what the caller sent.
  */
@@ -17,6 +17,7 @@ import { copy, keysOf, onePerPlace, refusal, show, some, type Marks } from './_t
  *
  * Plain types work in tools too, as raw JSON Schema: without defaults, codecs and refinements.
  *
+ * @param schema A type of the package `typebox`.
  * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) if `schema` is not a type of TypeBox 1, or has an asynchronous
  *   refinement. The converters throw it if JSON cannot represent a value of the type.
  * @example

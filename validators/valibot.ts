@@ -15,6 +15,7 @@ import { SchemaConversionError } from '../src/errors.ts'
  *
  * The model does not see constraints that JSON Schema cannot express (`check`, `brand`, `trim`). They are still validated.
  *
+ * @param schema A schema of Valibot 1.
  * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) if `schema` is not a Valibot schema, or a synchronous action has an
  *   asynchronous function. The converters throw if JSON cannot represent a value of the schema.
  * @example

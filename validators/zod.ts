@@ -25,6 +25,7 @@ export type ZodOptions = Pick<Conversion, 'metadata' | 'override' | 'cycles' | '
  *
  * Validation is synchronous if the schema is. `z.compile(schema)` is accepted too, and is faster without refinements.
  *
+ * @param schema A schema of Zod 4, classic or mini.
  * @param options Passed to Zod's conversion: a registry of metadata, an override.
  * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) if `schema` is not a schema of Zod 4. The converters throw it if JSON
  *   cannot represent a value of the schema.

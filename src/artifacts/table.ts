@@ -15,6 +15,7 @@ import { Summary, type ColumnSummary } from './table/_summary.ts'
 
 export type { CellValue, ColumnSummary, Condition, FoundRow, Row }
 
+/** The options of `where` of a table. */
 export interface WhereOptions {
   /** The first row, counted from 0. Default: 0. */
   readonly start?: number | undefined

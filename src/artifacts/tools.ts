@@ -11,6 +11,7 @@ import { queryTool } from './_forge.ts'
 import { Forges, type Forge } from './_forges.ts'
 import type { QueryOptions } from './_text-queries.ts'
 
+/** The options of `artifactTools`. */
 export interface ArtifactToolsOptions {
   /** Classes whose queries are tools from the start, in addition to those for text, JSON and bytes. */
   readonly classes?: readonly ArtifactClass[]

@@ -14,6 +14,7 @@ import { ElementTree } from './xml/_tree.ts'
 
 export type { XmlElement }
 
+/** The options of `elements` of an XML artifact. */
 export interface ElementOptions {
   /** How many elements to skip. Default: 0. */
   readonly start?: number | undefined

@@ -41,6 +41,7 @@ import { startOf } from './_walk.ts'
 
 export type { BubblewrapLimits } from './_bwrap-arguments.ts'
 
+/** The options of `bubblewrap`. */
 export interface BubblewrapOptions {
   /** The workspace: a directory that is there. Commands may write it. */
   readonly root: string

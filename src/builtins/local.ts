@@ -15,6 +15,7 @@ import { environment, go, requireProcessGroups, shellFor } from './_shell.ts'
 import { directoryOf } from './_directory.ts'
 import type { Sandbox } from './sandbox.ts'
 
+/** The options of `localSandbox`. */
 export interface LocalSandboxOptions {
   /** The workspace: a directory that is there. */
   readonly root: string

@@ -21,6 +21,7 @@ import { releaseRuntime, seccompProgram, takeRuntime, wrongRuntime, type Runtime
 import type { Sandbox } from './sandbox.ts'
 import { refusal } from './_words.ts'
 
+/** The options of `sandboxRuntime`. */
 export interface SandboxRuntimeOptions {
   /** The workspace: a directory that is there. Commands may write it. */
   readonly root: string

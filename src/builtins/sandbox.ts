@@ -15,12 +15,14 @@ export interface FileContent {
   readonly version: string
 }
 
+/** What a sandbox knows of a file. */
 export interface FileStatus {
   readonly kind: 'file' | 'directory' | 'other'
   readonly size: number
   readonly version: string
 }
 
+/** Which bytes of a file are read. */
 export interface ReadOptions {
   /** The first byte. Default: 0. */
   readonly start?: number | undefined
@@ -29,12 +31,14 @@ export interface ReadOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** How a file is written. */
 export interface WriteOptions {
   /** The version that the file must have, or `null` if there must be none. Default: any. */
   readonly expect?: string | null | undefined
   readonly signal?: AbortSignal | undefined
 }
 
+/** Which files below a path are found. */
 export interface WalkOptions {
   /** Whether to include what `.gitignore` files and `node_modules` hide. `.git` is always left out. Default: `false`. */
   readonly hidden?: boolean | undefined
@@ -50,6 +54,7 @@ export interface WalkOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** A file that `walk` has found. */
 export interface WalkedFile {
   /** Relative to the root. */
   readonly path: string
@@ -86,6 +91,7 @@ export interface FileAccess {
   walk(path: string, options?: WalkOptions): AsyncIterable<WalkedFile>
 }
 
+/** How a command runs. */
 export interface ExecOptions {
   /** A directory within the root. Default: the root. */
   readonly cwd?: string | undefined
@@ -107,6 +113,7 @@ export interface Output {
   readonly omittedBytes: number
 }
 
+/** What a command has written, and how it ended. */
 export interface ExecResult {
   /** `null` if a signal ended the command. */
   readonly exitCode: number | null
@@ -116,6 +123,7 @@ export interface ExecResult {
   readonly stderr: Output
 }
 
+/** What a command in the background has written. */
 export interface JobLogs {
   readonly text: string
   /** The number of bytes so far, to go on from. */
@@ -135,6 +143,7 @@ export interface Job {
   readonly done: Promise<ExecResult>
 }
 
+/** What is searched for in files. */
 export interface SearchQuery {
   /** In the syntax of RE2. */
   readonly pattern: string
@@ -148,6 +157,7 @@ export interface SearchQuery {
   readonly signal?: AbortSignal | undefined
 }
 
+/** A line that a search has found. */
 export interface Match {
   readonly path: string
   /** From 1. */

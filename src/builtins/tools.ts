@@ -28,6 +28,7 @@ const ofTasks = ['task_run'] as const
 /** An extension that brings tools, and ends what they started when the executor closes. */
 export type BuiltinTools = Extension & Required<Pick<Extension, 'tools' | 'close'>>
 
+/** The options of `workspaceTools`. */
 export interface WorkspaceToolsOptions extends NamedTools<(typeof ofFiles)[number]> {
   /** Whether `fs_write` replaces only files that the session read, or any. Default: `'read'`. */
   readonly overwrite?: 'read' | 'any'
@@ -35,6 +36,7 @@ export interface WorkspaceToolsOptions extends NamedTools<(typeof ofFiles)[numbe
   readonly outside?: 'refuse' | 'ask'
 }
 
+/** The options of `shellTools`. */
 export interface ShellToolsOptions extends NamedTools<(typeof ofCommands)[number]> {
   /** Whether a person approves a command. Default: yes if the sandbox isolates nothing, else no. */
   readonly requiresConfirmation?:
@@ -49,7 +51,8 @@ export interface ShellToolsOptions extends NamedTools<(typeof ofCommands)[number
  * A session remembers which version of a file it read: a file that changed since is not overwritten. `fs_glob` and `fs_grep`
  * need the package `re2js`.
  *
- * @param sandbox Holds the tools within its root.
+ * @param sandbox Keeps the tools within its root.
+ * @param options Which tools, under which names, and whether a person is asked about a path outside the root.
  * @throws `E_INVALID_CONFIGURATION` if an option is wrong or unknown.
  * @example
  * ```ts
@@ -96,6 +99,7 @@ export function workspaceTools(sandbox: Sandbox, options: WorkspaceToolsOptions 
  * background; no other session can see them. They end with the executor.
  *
  * @param sandbox Runs the commands.
+ * @param options Which tools, under which names, whether a person is asked first, and how long a command in the background may run.
  * @throws `E_INVALID_CONFIGURATION` if an option is wrong or unknown.
  * @example
  * ```ts
@@ -140,6 +144,7 @@ export function shellTools(sandbox: Sandbox, options: ShellToolsOptions = {}): B
 /**
  * Makes the tools for a list of what is to be done: `todo_read` and `todo_write`. Each session has its own.
  *
+ * @param options Which of the two, and under which names.
  * @throws `E_INVALID_CONFIGURATION` if an option is wrong or unknown.
  * @example
  * ```ts

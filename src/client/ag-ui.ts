@@ -80,6 +80,7 @@ const mostEvents = 1_000
 /**
  * Makes a server of AG-UI 1.0 over an executor.
  *
+ * @param options The executor, `model`, which calls your model, and who the users are.
  * @throws `E_INVALID_CONFIGURATION` if an option is wrong.
  * @example
  * ```ts

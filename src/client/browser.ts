@@ -37,6 +37,8 @@ const declaredFor = 60_000
 /**
  * Connects to the HTTP API at an address, such as `/api/tools`. It connects again whenever it has to.
  *
+ * @param url The address under which `httpClients` is mounted.
+ * @param options The headers of each request, and what takes faults.
  * @example
  * ```ts
  * import { connect } from 'toolwright/client/browser'

@@ -57,6 +57,7 @@ export interface CallerOptions extends Omit<CallOptions, 'invocationId'> {
 /**
  * Returns an object that has the tools of an executor as its members. An underscore in a member stands for a hyphen too.
  *
+ * @param executor Runs the calls.
  * @param options The session and more of all calls. The default of `caller` is `'user'`.
  * @throws `E_INVALID_CONFIGURATION` without an executor.
  * @example

@@ -55,6 +55,7 @@ export interface HttpClientsLimits {
   readonly calls?: number
 }
 
+/** The options of `httpClients`. */
 export interface HttpClientsOptions {
   readonly executor: ToolExecutor
   /** Says who sends a request. `undefined` refuses it. */
@@ -116,6 +117,7 @@ export interface HttpClients {
  * With a journal, calls of other processes are seen too, and calls that are over have their content. Without one, pages see
  * the calls of this process, and no content of those that are over.
  *
+ * @param options The executor, and either `authorize`, which says who a user is, or a `token` for one operator.
  * @throws `E_INVALID_CONFIGURATION` if neither `authorize` nor `token` is given, or an option is wrong.
  * @example
  * ```ts

@@ -43,6 +43,8 @@ export interface Listening {
 /**
  * Serves a fetch handler, and the files of a page beside it: `listen(clients.fetch, { files: 'dist' })`.
  *
+ * @param fetch Answers what is no file, such as `fetch` of `httpClients`.
+ * @param options The port, the address, the folder of the page, and what takes faults.
  * @throws `E_INVALID_CONFIGURATION` if an option is wrong, or the port is taken (its `cause` has the code `EADDRINUSE`); `ENOENT` if there
  * is no folder `files`.
  * @example
@@ -132,7 +134,15 @@ function requestPath({ url }: Request): string {
  * whole path, also below a mount. Mount it before `express.json()` and other parsers, since they leave no body to read: such a
  * request is answered with 500, and reported.
  *
+ * @param fetch Answers the requests, such as `fetch` of `httpClients`.
  * @param options `report`: receives the errors of the handler. Default: `console.error`.
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http'
+ * import { nodeListener } from 'toolwright/client/node'
+ *
+ * const server = createServer(nodeListener(async () => new Response('Hello')))
+ * ```
  */
 export function nodeListener(
   fetch: FetchHandler,

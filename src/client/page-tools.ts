@@ -45,6 +45,7 @@ const answerTimeout = 600_000
  * Lets pages declare client tools for their own session. Give it to the executor, and to `httpClients` or `agUi`. A page
  * never has the name of a tool of the application or of an MCP server: its tool is set aside, which the executor reports.
  *
+ * @param options How many tools a page, pages a session and sessions the server may have.
  * @example
  * ```ts
  * import { createExecutor } from 'toolwright'

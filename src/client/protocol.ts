@@ -10,7 +10,12 @@ import type { ClientToolDescription, WaitReason, ToolCallAuditEntry, ToolCallSta
 /** The version of the protocol that this release speaks. Both ends compare it, and a page says it as `?protocol=2`. */
 export const protocolVersion = 2
 
-/** Says which end speaks an older version, and what to do about it. */
+/**
+ * Says which end speaks an older version of the protocol, and what to do about it.
+ *
+ * @param page The version of the page.
+ * @param server The version of the server.
+ */
 export function versionMismatch(page: number, server: number): string {
   const advice =
     page < server
@@ -285,7 +290,8 @@ export function isOver({ state }: Pick<CallView, 'state'>): boolean {
 /**
  * Folds an event into the view of its call. Returns a new view.
  *
- * @param view The view before. Without it, the view has what the event tells: the beginning may be missing.
+ * @param view The view before. Without it, the view has only what the event says: the beginning may be missing.
+ * @param event The next event of the call, as a stream sends it.
  */
 export function foldView(view: CallView | undefined, event: WireEvent): CallView {
   const { invocationId, id, toolName, session, seq, timestamp } = event

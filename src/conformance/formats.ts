@@ -29,6 +29,7 @@ export interface ReadAnswer {
   readonly repeated?: string | undefined
 }
 
+/** What `describeFormat` tests a format with. */
 export interface FormatFixtures {
   /** Messages of this format. */
   readonly own: readonly FormatExample[]

@@ -12,6 +12,7 @@ import { listen, type Listening, type ListenOptions } from '../client/node.ts'
 import { InvalidConfigurationError } from '../errors.ts'
 import { callsOfPage } from './inspector/_calls.ts'
 
+/** The options of `inspector`. */
 export interface InspectorOptions extends Pick<
   HttpClientsOptions,
   'executor' | 'base' | 'hosts' | 'limits' | 'heartbeat' | 'report'
@@ -49,6 +50,7 @@ const pageMediaTypes: Readonly<Record<string, string>> = {
 /**
  * Makes an inspector of an executor: of the calls of all sessions, and with a journal of other processes too.
  *
+ * @param options The executor, the token that opens the page, and whether the page may make calls.
  * @throws `E_INVALID_CONFIGURATION` if an option is wrong, or the page is not built.
  * @example
  * ```ts

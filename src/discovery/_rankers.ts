@@ -22,11 +22,13 @@ export interface ToolRanker {
   ): readonly RankedTool[] | Promise<readonly RankedTool[]>
 }
 
+/** The options of `words`. */
 export interface WordsOptions {
   /** Returns the group of a tool, whose words count too. Default: the MCP server that it is of, or its first tag. */
   readonly group?: (tool: ToolDefinition) => string | undefined
 }
 
+/** The options of `blend`. */
 export interface BlendOptions {
   /** How much the second ranker counts, from 0 to 1. Default: 0.1. */
   readonly share?: number

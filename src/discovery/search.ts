@@ -34,6 +34,7 @@ export type { RankedTool } from './_rank.ts'
 export { blend, words } from './_rankers.ts'
 export type { BlendOptions, ToolRanker, WordsOptions } from './_rankers.ts'
 
+/** The options of `toolSearch`. */
 export interface ToolSearchOptions {
   /** The tools that models are shown beside the two. Those of type `provider` and `output` always are. Default: none. */
   readonly always?: readonly string[] | ((tool: ToolDefinition) => boolean)

@@ -12,6 +12,7 @@ import { Lanes } from './bullmq/_lanes.ts'
 import { redisBus } from './bullmq/_redis-bus.ts'
 import type { Delivery, Dispatcher, QueuedCall } from './fleet.ts'
 
+/** The options of `bullmq`. */
 export interface BullmqOptions {
   /** The URL of a Redis server, or options of `ioredis`. Needs the package `ioredis`. */
   readonly connection?: string | Readonly<Record<string, unknown>>

@@ -67,6 +67,7 @@ export interface Dispatcher {
   close?(): Promise<void>
 }
 
+/** The options of `fleet`. */
 export interface FleetOptions {
   /** Tells the workers. Default: none, and the workers take the calls from the journal. */
   readonly dispatcher?: Dispatcher | undefined

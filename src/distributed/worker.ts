@@ -10,6 +10,7 @@ import { cancelTopic, eventsTopic, followTopic } from './_bus.ts'
 import { pull } from './_pull.ts'
 import { isQueueName, type Delivery, type Dispatcher, type QueueOptions } from './fleet.ts'
 
+/** The options of `createWorker`. */
 export interface WorkerOptions {
   /** Runs the calls. It has the tools of the callers, their journal and their store. The worker closes it. */
   readonly executor: ToolExecutor

@@ -120,7 +120,7 @@ export const timerOption: OptionCheck = {
   accepts: (value) => typeof value === 'number' && value > 0 && value <= longestTimer,
 }
 
-/** Takes one of some words. */
+/** Takes one of some words. @param choices The words. */
 export function oneOf(...choices: readonly string[]): OptionCheck {
   return {
     expected: choices.map((choice) => JSON.stringify(choice)).join(' or '),

@@ -1,4 +1,4 @@
-// The port of this family. The front door exports it, since hosts and packages of their own bring formats too.
+// The port of this family. `toolwright` exports it, since applications and other packages bring formats too.
 import type { ToolCall, ToolDefinition, ToolResult } from '../index.ts'
 
 /** How much of the results of one turn a reply may hold. */

@@ -72,6 +72,7 @@ export interface AiSdkReply {
   content: { type: 'tool-result'; toolCallId: string; toolName: string; output: AiSdkOutput }[]
 }
 
+/** The format of the AI SDK, with the types of its messages. */
 export type AiSdkFormat = Format<AiSdkTool, AiSdkMessage, AiSdkReply>
 
 // All providers have `text`. Only the AI SDK's assistant messages have these.

@@ -72,6 +72,7 @@ export interface AnthropicReply {
   content: AnthropicToolResult[]
 }
 
+/** The format of Anthropic's Messages API, with the types of its client. */
 export type AnthropicFormat = Format<AnthropicTool, AnthropicMessage, AnthropicReply>
 
 /**

@@ -59,6 +59,7 @@ export interface GeminiReply {
   }[]
 }
 
+/** The format of Google's Gemini API, with the types of its client. */
 export type GeminiFormat = Format<GeminiTool, GeminiMessage, GeminiReply>
 
 // The fields of tools that Google runs, in camel case or snake case. A declaration must not have them.

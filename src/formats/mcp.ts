@@ -58,6 +58,7 @@ type McpBlock =
 /** The result of `tools/call`. */
 export type McpToolResult = { content: McpBlock[]; structuredContent?: { [name: string]: unknown }; isError?: boolean }
 
+/** The format of `tools/call` requests of the Model Context Protocol. */
 export interface McpFormat extends Format<McpTool, McpMessage> {
   results(results: readonly ToolResult[], message: McpRequest, budget?: TurnBudget): McpToolResult
   results(results: readonly ToolResult[], message?: McpMessage, budget?: TurnBudget): unknown

@@ -48,6 +48,7 @@ export interface OpenAiToolOutput {
   caller?: OpenAiCaller
 }
 
+/** The format of OpenAI's Responses API, with the types of its client. */
 export type OpenAiResponsesFormat = Format<OpenAiResponsesTool, OpenAiResponsesMessage, OpenAiToolOutput[]>
 
 const readableImage = /^image\/(?:jpeg|png|gif|webp)$/

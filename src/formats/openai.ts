@@ -50,6 +50,7 @@ export type OpenAiMessage =
 export type OpenAiToolMessage =
   { role: 'tool'; tool_call_id: string; content: string } | { role: 'function'; name: string; content: string }
 
+/** The format of OpenAI's Chat Completions, with the types of its client. */
 export type OpenAiFormat = Format<OpenAiTool, OpenAiMessage, OpenAiToolMessage[]>
 
 const responsesOnly = ['allowed_callers', 'defer_loading', 'output_schema']

@@ -15,6 +15,7 @@ import {
 } from '../extension.ts'
 import { Flights } from './_flights.ts'
 
+/** The options of `coalesce`. */
 export interface CoalesceOptions {
   /** Returns whether equal calls of a tool run once. Default: if its traits have `readonly`, `idempotent` or `coalesce`. */
   readonly tools?: (tool: ToolDefinition) => boolean

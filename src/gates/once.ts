@@ -20,6 +20,7 @@ import { DoneEffects } from './_done.ts'
 
 const callerKinds = ['model', 'user', 'app'] as const
 
+/** The options of `once`. */
 export interface OnceOptions {
   /** How long a thing counts as done, in milliseconds. Default: 600,000 (10 minutes). */
   readonly window?: number

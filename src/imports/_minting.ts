@@ -36,6 +36,7 @@ export interface Consent {
   readonly message: string
 }
 
+/** The options of `credential`: how it is made, and what a person has to do first. */
 export interface CredentialOptions {
   readonly mint: Mint
   /** Returns what a person has to do first, such as to connect an account. The call then waits. Default: nothing. */

@@ -56,6 +56,7 @@ export function credential(name: string, options: CredentialOptions): Credential
   return Object.defineProperty(Object.assign(call, { [credentialKey]: own }), 'name', { value: name })
 }
 
+/** The options of `cached`: until when a credential is good. */
 export interface CachedOptions<Made extends Minted = Minted> {
   /** Returns until when a credential is used, in milliseconds since 1970. */
   readonly until: (minted: Made) => number

@@ -27,6 +27,7 @@ import { journalOf } from './sql/_journal.ts'
 
 export type { PostgresConnection, PostgresPool } from './postgres/_connection.ts'
 
+/** The options of `postgresJournal`. */
 export interface PostgresJournalOptions {
   /** The schema of the tables, which must exist: lower-case letters, digits and underscores. Default: `public`. */
   readonly schema?: string
@@ -64,6 +65,7 @@ export interface PostgresJournal extends Extension {
  *
  * @param pool A `pg.Pool` or the like, which the application configures and closes. Or a connection string: the journal then loads
  * the package `pg`, and closes its pool with the executor.
+ * @param options The names of the tables, how long the server may take, and how statements and changes are sent.
  * @throws `E_INVALID_CONFIGURATION` if an argument is wrong. The journal throws `E_JOURNAL`.
  * @experimental
  * @see https://www.postgresql.org/docs/current/sql-insert.html#SQL-ON-CONFLICT

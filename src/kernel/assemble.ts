@@ -19,6 +19,7 @@ import { registryOf, ToolRegistry } from './tool/registry.ts'
 import { whenLoaded } from './json/thenable.ts'
 import { registriesOf } from './tool/name-owners.ts'
 
+/** The options of `createExecutor`. */
 export interface ExecutorOptions {
   /** The tools, or a registry that may still change. */
   readonly tools?: ToolRegistry | Iterable<ToolLike>

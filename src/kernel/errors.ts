@@ -271,6 +271,7 @@ export class ToolDeniedError extends ToolError<'E_TOOL_DENIED'> {
 /**
  * A handler throws it to report a failure, and what the model could do next. A returned
  * `{ ok: false, error }`, optionally with `recommendations` and `note`, means the same. With another member it is a result.
+ * @example throw new ToolFailure('Room 12 is taken.', { recommendations: ['Ask for another room.'] })
  */
 export class ToolFailure extends Error {
   readonly recommendations: readonly string[]

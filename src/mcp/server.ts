@@ -1,6 +1,6 @@
 /**
  * Serves the tools of an executor over the Model Context Protocol, of both eras (2025-11-25 and 2026-07-28), to clients on
- * stdio and over Streamable HTTP. Every call passes through the executor; this leaf runs no handler, validates no input and
+ * stdio and over Streamable HTTP. Every call passes through the executor; this file runs no handler, validates no input and
  * decides on no call. Two clients share nothing. Experimental.
  *
  * @module

@@ -9,6 +9,7 @@ import type { Caller, Extension, ToolDefinition } from '../index.ts'
 import { checkOptions, integerFrom, numberFrom, oneOf, type Middleware, type Observer } from '../extension.ts'
 import { isPlainValue, membersOf, plainLike } from './_plain.ts'
 
+/** The options of `cache`. */
 export interface CacheOptions {
   /** How many results are kept; the least recently used is evicted first. Default: 500. */
   readonly maximumEntries?: number

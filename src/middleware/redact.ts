@@ -9,6 +9,7 @@ import { json, SpooledArtifact, type Extension } from '../index.ts'
 import { checkOptions, stringOption, type Middleware, type OptionCheck } from '../extension.ts'
 import { isPlainValue, membersOf, plainLike } from './_plain.ts'
 
+/** The options of `redact`. */
 export interface RedactOptions {
   /** Patterns that are masked anywhere in a string. They have to be safe to run on any text. Default: `secretPatterns`. */
   readonly patterns?: readonly RegExp[]

@@ -18,6 +18,7 @@ import {
   type Reconciled,
 } from '../extension.ts'
 
+/** The options of `retry`. */
 export interface RetryOptions {
   /** How often the tool runs at most, including the first time. Default: 3. */
   readonly attempts?: number

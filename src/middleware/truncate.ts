@@ -7,6 +7,7 @@
 import type { Extension } from '../index.ts'
 import { checkOptions, integerFrom, optionsError, type Middleware } from '../extension.ts'
 
+/** The options of `truncate`. */
 export interface TruncateOptions {
   /** How many characters (UTF-16 code units) a text may have. Default: 100,000. */
   readonly limit?: number

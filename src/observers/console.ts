@@ -8,6 +8,7 @@ import type { CallStatus, Extension, ToolEvent } from '../index.ts'
 import { booleanOption, checkOptions, escapeDeceptive, functionOption, oneOf, type Observer } from '../extension.ts'
 import { preview, headOf } from './_line.ts'
 
+/** The options of `consoleObserver`. */
 export interface ConsoleObserverOptions {
   /** Writes one line, given without its line end. Default: `console.error`, because stdout belongs to the program. */
   readonly write?: (line: string) => void

@@ -18,6 +18,7 @@ import { resultText } from './open-telemetry/_content.ts'
 import { genAi } from './open-telemetry/_conventions.ts'
 import { ambient, Spans, type CallSpan, type SpanSettings } from './open-telemetry/_spans.ts'
 
+/** The options of `openTelemetry`. */
 export interface OpenTelemetryOptions {
   /** Whether spans record the args, with the tool's secrets masked. Default: `false`. */
   readonly recordArgs?: boolean

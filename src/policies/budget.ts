@@ -42,6 +42,7 @@ export interface UnitBudget extends SharedOptions {
   readonly calls?: never
 }
 
+/** The options of `budget`: a number of calls, or what they may cost together. */
 export type BudgetOptions = CallBudget | UnitBudget
 
 interface Spent extends Tally {

@@ -10,6 +10,7 @@ import { checkOptions, functionOption, oneOf, type Decision, type Policy } from 
 /** Allow the call, ask the approver, or deny it. */
 export type TraitDecision = 'allow' | 'ask' | 'deny'
 
+/** The options of `byTraits`: a decision for each trait. */
 export interface ByTraitsOptions {
   /** For tools that change nothing. */
   readonly readonly?: TraitDecision

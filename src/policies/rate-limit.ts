@@ -10,6 +10,7 @@ import { limitStarts, scope, type LimitedBy, type Limiting, type Tally } from '.
 
 export type { LimitedBy, Limiting, ToolName }
 
+/** The options of `rateLimit`. */
 export interface RateLimitOptions {
   /** How many calls may begin within any `interval`. */
   readonly calls: number

@@ -11,6 +11,7 @@ import { limitStarts, type Limiting, type Tally } from './_starts.ts'
 
 export type { Limiting, ToolName }
 
+/** The options of `repeats`. */
 export interface RepeatsOptions {
   /** How often the same call may run: the same tool with the same args, however they are written. */
   readonly max: number

@@ -62,10 +62,10 @@ export function createToolRoot(options: ToolRootOptions = {}): ToolRoot {
 
 /**
  * Has a tool in the registry for as long as the component is mounted. The handler, and every other function, is that of the
- * newest render. If what is told of the tool changes, such as its description or a schema, it becomes another tool, and
+ * newest render. If what a model is shown of the tool changes, such as its description or a schema, it becomes another tool, and
  * approvals that wait for it are void.
  *
- * @param config The config of the tool, or a tool that is made already; and what it wants to hear.
+ * @param config The config of the tool, or a tool that is made already; and functions that the application's loop calls.
  * @param overrides What differs from a tool that is made already.
  * @throws `E_INVALID_CONFIGURATION` outside of a tool root; `E_INVALID_INITIAL_TOOL_VALUE` if the config is wrong.
  */

@@ -22,6 +22,7 @@ const argsSteps = ['double-encoded', 'fence', 'trailing-comma', 'number-from-tex
 /** The name of a repair. */
 export type ArgsStep = (typeof argsSteps)[number]
 
+/** The options of `argsRepair`. */
 export interface ArgsRepairOptions {
   /** The repairs to try. Default: all. */
   readonly steps?: readonly ArgsStep[]

@@ -32,6 +32,7 @@ export type { Collected } from './file/_collect.ts'
 
 const filePieceLength = 1_048_576
 
+/** The options of `fileStore`. */
 export interface FileStoreOptions {
   /** The most bytes that one artifact may have. Default: 4,294,967,296 (4 GiB). */
   readonly maximumBytes?: number

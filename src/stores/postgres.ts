@@ -27,6 +27,7 @@ const piecesAtOnce = 16
 /** Milliseconds, about a hundred years: an interval can hold it, and no artifact is older. */
 const oldest = 3e12
 
+/** The options of `postgresStore`. */
 export interface PostgresStoreOptions {
   /** The schema of the tables, which must exist: lower-case letters, digits and underscores. Default: `public`. */
   readonly schema?: string
@@ -63,6 +64,7 @@ export interface PostgresStore extends Extension {
  *
  * @param pool A `pg.Pool` or a pool like it, which the application configures and closes; or a connection string. A string needs the
  * package `pg`, and its pool is closed with the executor.
+ * @param options The names of the tables, and the largest artifact.
  * @throws `E_INVALID_CONFIGURATION` if an argument is wrong. The store throws `E_ARTIFACT`.
  * @experimental
  * @see https://www.postgresql.org/docs/current/storage-toast.html

@@ -23,6 +23,7 @@ export interface DryQuestion {
   readonly why: string | undefined
 }
 
+/** What `dryRun` returns: the options of an executor, and what its calls would do. */
 export interface DryRun {
   /** The options of an executor that changes nothing. */
   readonly options: ExecutorOptions
@@ -32,6 +33,7 @@ export interface DryRun {
   readonly questions: readonly DryQuestion[]
 }
 
+/** The options of `dryRun`: what tools return that do not run. */
 export interface DryRunOptions {
   /** What answers for tools that do not run, by their names. A function must change nothing itself. Default: words. */
   readonly simulate?: Readonly<Record<string, FakeHandler>>

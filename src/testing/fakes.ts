@@ -17,6 +17,7 @@ export type FakeAnswer = { readonly result: unknown } | { readonly error: string
 /** One answer for every call, or one for each call in turn. */
 export type Fake = FakeAnswer | readonly FakeAnswer[]
 
+/** The options of `fakeTools`: what tools without a fake do. */
 export interface FakeOptions {
   /**
    * What becomes of a tool without a fake. `'fail'`: it never runs, its result is an error, and `verify` throws. `'readonly'`:
@@ -25,6 +26,7 @@ export interface FakeOptions {
   readonly others?: 'fail' | 'run' | 'readonly'
 }
 
+/** What `fakeTools` returns: an extension for `use`, and the log of its calls. */
 export interface Fakes extends Extension, CallLog {
   /** What was called and had no fake, or no answer left, in words. */
   readonly misses: readonly string[]

@@ -6,6 +6,7 @@ import { holds, pauseMark, select, Work, type EvaluationContext, type SlicedWork
 import { lineGroups, lineIndexOf, valueIn, valueUnlessInvalid } from './_lines.ts'
 import { readPath, type Path, type Selector } from './_path.ts'
 
+/** The options of `filter` and `pluck`. */
 export interface FilterOptions {
   /** How many results to skip. Default: 0. */
   readonly start?: number | undefined

@@ -57,6 +57,7 @@ export interface OpenApiLimits {
   readonly error?: number
 }
 
+/** The options of `openapiTools`. */
 export interface OpenApiOptions {
   /**
    * The address of the API. Required with `auth`, for private addresses, and if the document has none that is absolute. Default: the

@@ -69,6 +69,7 @@ export interface Bodies {
   }
 }
 
+/** The name of an event. */
 export type ToolEventName = keyof Bodies
 
 const eventNames: Readonly<Record<ToolEventName | '*' | 'tools:changed', true>> = {

@@ -16,7 +16,7 @@ const unlimited = 0x3fff_ffff
  * @param value Null, a boolean, a finite number, a string, or an array or plain object of these, at most 256 deep.
  * @param limit The maximum length of the text in bytes of UTF-8. Default: none.
  * @returns The text, byte for byte as in RFC 8785.
- * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS if the value is not JSON, refers to itself, or is too deep or too large;
+ * @throws `E_UNCANONICAL_ARGS` if the value is not JSON, refers to itself, or is too deep or too large;
  *   `issues` holds the one place at which writing stopped.
  * @example
  * canonicalize({ b: 1.0, a: [undefined] }) // '{"a":[null],"b":1}'
@@ -65,7 +65,7 @@ export function identityOf(
  * @param toolName The resolved tool's own name, never an alias.
  * @param args The args before validation; `undefined` counts as `{}`.
  * @returns 64 lower-case hex digits: the SHA-256 of the canonical text of `{ args, tool }`.
- * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS if the args are not JSON, refer to themselves, or are too deep.
+ * @throws `E_UNCANONICAL_ARGS` if the args are not JSON, refer to themselves, or are too deep.
  * @example
  * computeCallId('get_forecast', { city: 'Oslo' }) === computeCallId('get_forecast', JSON.parse('{ "city": "Oslo" }'))
  * @see https://www.rfc-editor.org/rfc/rfc8785

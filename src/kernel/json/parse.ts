@@ -15,8 +15,8 @@ export function parseArgs(text: string, limit: number = 262_144): unknown {
  * @param text JSON text as in RFC 8259.
  * @param options `limit`: the maximum length of the text in bytes of UTF-8 (default 262,144); `depth`: how deeply arrays and
  *   objects may nest, at most 1,000 (default 256).
- * @throws {InvalidToolArgsError} E_INVALID_TOOL_ARGS if the text is not JSON; the message has the position.
- * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS if the text is JSON, but ambiguous, too deep or too large.
+ * @throws `E_INVALID_TOOL_ARGS` if the text is not JSON; the message has the position.
+ * @throws `E_UNCANONICAL_ARGS` if the text is JSON, but ambiguous, too deep or too large.
  * @example
  * parseJson('{"city": "Oslo"}') // { city: 'Oslo' }
  * @see https://www.rfc-editor.org/rfc/rfc8259

@@ -12,7 +12,7 @@ const outcomes = new WeakMap<object, KnownOutcome>()
 
 /**
  * Ends a call with an outcome that is known, if a middleware throws it. The result has its own ids and times. It is neither
- * checked nor kept again, and no secrets are masked in it: they have to be masked already, as in the result of another call.
+ * checked nor kept again, and no secrets are masked in it: they have to be masked already.
  * The result is `skipped` if the handler was not started. From a handler it is a failure like any thrown value.
  *
  * @throws `E_INVALID_CONFIGURATION` if the outcome cannot be the result of a settled call: `content` is a list of blocks, an
@@ -22,18 +22,9 @@ const outcomes = new WeakMap<object, KnownOutcome>()
  * import { createExecutor, tool } from 'toolwright'
  * import { Known } from 'toolwright/extension'
  *
- * const paid = new Map([['order-1', 'Paid before.']])
- * const pay = tool('pay', ({ order }: { order: string }) => `Paid ${order}.`).with({
- *   middleware: [
- *     async (call, _context, next) => {
- *       const text = paid.get(String((call.args as { order?: unknown }).order))
- *       if (text !== undefined) throw new Known({ status: 'ok', effect: 'completed', content: [{ type: 'text', text }] })
- *       return next()
- *     },
- *   ],
- * })
- * const executor = createExecutor({ tools: [pay] })
- * console.log((await executor.execute({ name: 'pay', args: { order: 'order-1' } })).content)
+ * const paid = new Known({ status: 'ok', effect: 'completed', content: [{ type: 'text', text: 'Paid before.' }] })
+ * const pay = tool('pay', () => 'Paid.').with({ middleware: [() => Promise.reject(paid)] })
+ * console.log((await createExecutor({ tools: [pay] }).execute({ name: 'pay' })).content)
  * ```
  * @experimental
  */

@@ -24,7 +24,7 @@ export interface SchemaEngine {
 
 let engine: SchemaEngine | undefined
 
-/** Loads the engine for raw JSON Schema, which is not part of the bundle of the front door. */
+/** Loads the engine for raw JSON Schema, which is not in the bundle of the main entry. */
 export async function loadEngine(): Promise<SchemaEngine> {
   return (engine ??= await whenLoaded(import('#json-schema')))
 }

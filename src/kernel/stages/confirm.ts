@@ -14,7 +14,7 @@ export function confirm(authorized: Authorized, kernel: Kernel): Confirmed | Pro
   return ifWanted(authorized, kernel)
 }
 
-/** Goes on without a question. A person may have approved the call although nothing asks now: it was held. */
+/** Goes on without a question. A person may have approved the call although nothing asks now: it waited. */
 function unasked(authorized: Authorized): Confirmed {
   const { resumption } = authorized
   return setApproval(authorized, resumption?.reason === 'approval' ? resumption.approval : null)

@@ -22,6 +22,7 @@ export interface ToolTypes {
   bridge: true
 }
 
+/** Who runs a tool. */
 export type ToolType = 'server' | keyof ToolTypes
 
 /** The execution types, for those who prefer names to literals. */

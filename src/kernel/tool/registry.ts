@@ -9,7 +9,17 @@ export type OnCollision = 'replace' | 'keep' | 'throw'
 
 const mostFormer = 10_000
 
-/** Tools by name; a registry with a parent falls back to it. */
+/**
+ * Tools by name; a registry with a parent falls back to it.
+ *
+ * @example
+ * ```ts
+ * import { tool, ToolRegistry } from 'toolwright'
+ *
+ * const registry = new ToolRegistry([tool('now', () => '12:00')])
+ * const remove = registry.add(tool('later', () => '13:00'))
+ * ```
+ */
 export class ToolRegistry {
   readonly parent: ToolRegistry | undefined
   readonly #tools = new Map<string, ToolDefinition>()

@@ -3,6 +3,7 @@ import { checkOptions, type OptionCheck } from '../../extension.ts'
 import { isObject } from '../../formats/_read.ts'
 import type { McpServer } from './_options.ts'
 
+/** The options of `normalizeMCPConfig`. */
 export interface NormalizeMCPConfigOptions {
   /** The values of `${NAME}` and `${env:NAME}` in commands, URLs, headers and environments, such as `process.env`. Default: none. */
   readonly variables?: Readonly<Record<string, string | undefined>>

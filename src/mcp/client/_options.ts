@@ -40,6 +40,7 @@ export interface Elicitation {
   readonly requestedSchema?: unknown
 }
 
+/** The answer of a person to a question of a server. */
 export interface ElicitationAnswer {
   readonly action: 'accept' | 'decline' | 'cancel'
   readonly content?: Record<string, string | number | boolean | string[]>
@@ -77,6 +78,7 @@ export interface McpLimits {
   readonly progress?: number
 }
 
+/** The options of `mcpTools`: a server, and how its tools are taken. */
 export interface McpToolsOptions extends McpServer {
   /** Your own transport, used only for this server. Give a function that makes one, if a lost connection shall be reopened. */
   readonly transport?: Transport | (() => Transport | Promise<Transport>)

@@ -54,7 +54,18 @@ const longestArgsLine = 100
 // By the `values` object, which a call keeps through all its waits.
 const clients = new WeakMap<ToolValues, McpClient>()
 
-/** Returns the client whose call a handler serves, or `undefined` if the call did not come over the protocol. */
+/**
+ * Returns the client whose call a handler serves, or `undefined` if the call did not come over the protocol.
+ *
+ * @param context The context of the handler.
+ * @example
+ * ```ts
+ * import { tool } from 'toolwright'
+ * import { mcpClient } from 'toolwright/mcp/server'
+ *
+ * const where = tool('where', (_input: object, context) => (mcpClient(context) ? 'over MCP' : 'in this program'))
+ * ```
+ */
 export function mcpClient(context: ToolContext): McpClient | undefined {
   return clients.get(context.values)
 }

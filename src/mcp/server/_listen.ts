@@ -4,6 +4,7 @@ import { nodeListener } from '../../client/node.ts'
 import { InvalidConfigurationError } from '../../errors.ts'
 import { addresses, type HttpHandler, type HttpOptions } from './_http.ts'
 
+/** Where a server listens, and who may connect. */
 export interface ListenOptions extends HttpOptions {
   /** Default: any free port. */
   readonly port?: number

@@ -35,6 +35,7 @@ export interface McpPeer {
   readonly principal: string | undefined
 }
 
+/** The options of `mcpServer`. */
 export interface McpServerOptions {
   /** Runs every call. */
   readonly executor: ToolExecutor

@@ -2,7 +2,7 @@ import { Tool, ToolFailure, type StandardSchemaV1, type ToolDescription } from '
 import type { ErasedConfig } from '../../extension.ts'
 import type { ToolChildren, ToolLifecycle } from './_lifecycle.ts'
 
-/** What a component says: the config of a tool, or a tool and what differs from it; and what it wants to hear. */
+/** What a component gives: the config of a tool, or a tool and what differs from it; and what the loop calls. */
 export interface ComponentTool extends Partial<ErasedConfig>, ToolLifecycle {
   readonly tool?: Tool
 }

@@ -17,6 +17,7 @@ export interface S3Credentials {
   readonly sessionToken?: string | undefined
 }
 
+/** The options of `s3Store`. */
 export interface S3StoreOptions {
   /** The name of the bucket, which must exist. */
   readonly bucket: string

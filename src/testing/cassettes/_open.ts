@@ -9,6 +9,7 @@ import type { CassetteMode } from './_settings.ts'
 import { TapeDeck } from './_tape.ts'
 import { untagged } from './_values.ts'
 
+/** The options of `cassette`: when it records, and what it keeps. */
 export interface CassetteOptions {
   /**
    * `'record'`: handlers run, and the tape is written anew. `'replay'`: no handler runs, and calls come out as they did.

@@ -22,6 +22,7 @@ export interface ReplayCounts {
   readonly skipped: number
 }
 
+/** The options of `replay`: which tools run for real, and what is compared. */
 export interface ReplayOptions {
   /** Whether every tool runs for real. Else only those run that the application calls `readonly`. Default: `false`. */
   readonly all?: boolean

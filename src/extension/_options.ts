@@ -1,6 +1,8 @@
 import { InvalidConfigurationError } from '../errors.ts'
 import { longestTimer } from '../kernel/call/deadline.ts'
 import { escapeDeceptive } from '../kernel/json/deceptive.ts'
+import { requireKnown } from '../kernel/call/options.ts'
+import { isObject } from '../kernel/schema/json-schema.ts'
 
 /** What an option takes. */
 export interface OptionCheck {
@@ -53,7 +55,8 @@ export function checkOptions<Options extends object>(
   options: Options,
   checks: OptionChecks<NoInfer<Options>>,
 ): void {
-  requireKnown(owner, options, Object.keys(checks))
+  if (!isObject(options)) throw optionsError(owner, `takes an object of options, not ${describedValue(options)}`)
+  requireKnown(owner, options, Object.keys(checks).join(', '))
   for (const [name, check] of Object.entries<OptionCheck>(checks)) {
     const value: unknown = options[name as keyof Options]
     if (value === undefined ? !check.isRequired : check.accepts(value)) continue
@@ -61,20 +64,6 @@ export function checkOptions<Options extends object>(
     const suffix = check.isSecret ? '' : `, not ${describedValue(value)}`
     throw optionsError(owner, `takes ${check.expected} as \`${name}\`${suffix}`)
   }
-}
-
-/**
- * Refuses options that are no object, or have a name that is not known.
- *
- * @param owner The name of the function that takes the options, for the error.
- */
-export function requireKnown(owner: string, options: unknown, known: readonly string[]): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw optionsError(owner, `takes an object of options, not ${describedValue(options)}`)
-  }
-  const stranger = Object.keys(options).find((name) => !known.includes(name))
-  if (stranger === undefined) return
-  throw optionsError(owner, `has no option ${describedValue(stranger)}; its options are ${known.join(', ')}`)
 }
 
 /**

@@ -4,6 +4,7 @@ import { InvalidConfigurationError, ToolTimeoutError } from './errors.ts'
 import { limited } from './call/limited.ts'
 import { earlierCalls } from './calls.ts'
 import { InFlight } from './call/in-flight.ts'
+import { optionsOf } from './call/options.ts'
 import { Locks } from './call/locks.ts'
 import type { Confirmed, Writable } from './call/parcel.ts'
 import type { EarlierCalls, Extension, Runner } from './ports.ts'
@@ -49,7 +50,7 @@ export interface ExecutorOptions {
 /** How long an extension may take to close, in milliseconds. */
 const closingTime = 30_000
 const optionNames =
-  'tools use concurrency timeout waitTimeout approvalTimeout inlineLimit argsLimit exposeErrors report'.split(' ')
+  'tools, use, concurrency, timeout, waitTimeout, approvalTimeout, inlineLimit, argsLimit, exposeErrors, report'
 
 type PointCheck = readonly [expected: string, holds: (value: unknown) => boolean]
 const callable: PointCheck = ['a function', isFunction]
@@ -91,11 +92,11 @@ export interface Assembled {
 /**
  * Combines all extensions into one kernel.
  *
- * @param owner Returns the executor's name in records. Called for the first record.
+ * @param owner Returns the executor's name in records, for the first record.
  * @throws `E_INVALID_CONFIGURATION` if an option is wrong or unknown, an extension has no extension point, or two bring the same single part.
  */
 export function assemble(options: ExecutorOptions, owner: () => string): Assembled {
-  requireKnownOptions(options)
+  optionsOf('createExecutor', options, optionNames, ' Extensions go into `use: [{ policies: … }]`.')
   const extensions = options.use ?? []
   if (!Array.isArray(extensions)) throw new InvalidConfigurationError('`use` must be an array of extensions.')
   extensions.forEach(requireExtension)
@@ -228,16 +229,6 @@ function runnersOf(extensions: readonly Extension[]): ReadonlyMap<string, Runner
     runners.set(runner.type, runner)
   }
   return runners
-}
-
-/** Throws on unknown options, since a misspelt policy would protect nothing. */
-function requireKnownOptions(options: object): void {
-  const stranger = Object.keys(options).find((name) => !optionNames.includes(name))
-  if (stranger === undefined) return
-  const next = points.includes(stranger) ? ` Bring it as \`use: [{ ${stranger}: … }]\`.` : ''
-  throw new InvalidConfigurationError(
-    `createExecutor has no option ${JSON.stringify(stranger)}; its options are ${optionNames.join(', ')}.${next}`,
-  )
 }
 
 function requireExtension(extension: unknown, index: number): void {

@@ -1,13 +1,15 @@
-import { idOf, noJournal, noRecord, optionsOf, type ToolResult } from './call/call.ts'
+import { idOf, noJournal, noRecord, type ToolResult } from './call/call.ts'
 import type { CallOptions } from './call/context-types.ts'
 import type { RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
+import { optionsOf } from './call/options.ts'
 import type { ExecutorCalls, RecordedCalls } from './calls-types.ts'
 import type { Confirmed } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
 import type { EarlierCalls } from './ports.ts'
 import type { Recorder, Resume, WaitKeeper } from './recorder.ts'
+import { isObject } from './schema/json-schema.ts'
 
-const answerOptions = 'session holder values signal'
+const answerOptions = 'session, holder, values, signal'
 
 export class Calls implements ExecutorCalls {
   readonly #kernel: Kernel
@@ -22,28 +24,28 @@ export class Calls implements ExecutorCalls {
   }
 
   readonly waiting: RecordedCalls['waiting'] = async (query = {}) =>
-    (await this.#keeper).calls.waiting(optionsOf(query, 'session invocationId reason'))
+    (await this.#keeper).calls.waiting(optionsOf('calls.waiting', query, 'session, invocationId, reason'))
   readonly list: RecordedCalls['list'] = async (query = {}) =>
-    (await this.#keeper).calls.list(optionsOf(query, 'session parent before limit'))
+    (await this.#keeper).calls.list(optionsOf('calls.list', query, 'session, parent, before, limit'))
   readonly lease: RecordedCalls['lease'] = async (...lease) => (await this.#keeper).calls.lease(...lease)
   readonly cancel: RecordedCalls['cancel'] = async (id, reason) => (await this.#keeper).calls.cancel(idOf(id), reason)
   readonly expire: RecordedCalls['expire'] = async () => (await this.#keeper).calls.expire()
   readonly prune: RecordedCalls['prune'] = async (query) =>
-    (await this.#keeper).calls.prune(optionsOf(query, 'settledBefore limit'))
+    (await this.#keeper).calls.prune(optionsOf('calls.prune', query, 'settledBefore, limit'))
   readonly watch: RecordedCalls['watch'] = (listener) => this.#kernel.recorder?.calls.watch(listener) ?? (() => {})
   readonly settled: RecordedCalls['settled'] = async (call, options = {}) => {
-    const { signal } = optionsOf(options, 'signal')
-    if (typeof call !== 'string' && optionsOf(call).status !== 'waiting') return call
-    const [id, { calls }] = [typeof call === 'string' ? call : call.invocationId, await this.#keeper]
-    return calls.settled(id, { signal, closed: this.#closed() })
+    const { signal } = optionsOf('calls.settled', options, 'signal')
+    if (isObject(call) && call.status !== 'waiting') return call
+    const id = idOf(isObject(call) ? call.invocationId : call)
+    return (await this.#keeper).calls.settled(id, { signal, closed: this.#closed() })
   }
 
   readonly decide: ExecutorCalls['decide'] = async (token, decision, options = {}) =>
-    optionsOf(options, `${answerOptions} note always decidedBy editedArgs`) &&
+    optionsOf('calls.decide', options, `${answerOptions}, note, always, decidedBy, editedArgs`) &&
     this.#resume<never>(token, async () => (await this.#keeper).answers.decide(token, decision, options), options)
 
   readonly respond: ExecutorCalls['respond'] = async (token, value, options = {}) =>
-    optionsOf(options, answerOptions) &&
+    optionsOf('calls.respond', options, answerOptions) &&
     this.#resume<never>(token, async () => (await this.#keeper).answers.respond(token, value, options), options)
 
   readonly get = async (invocationId: string): Promise<ToolCallSnapshot> => {
@@ -55,7 +57,7 @@ export class Calls implements ExecutorCalls {
 
   readonly recover = async (options: RecoverOptions = {}): Promise<Recovery> => {
     const { recorder } = this.#kernel
-    const own = optionsOf(options, 'strategy approvals staleAfter rerun attempts reconcile')
+    const own = optionsOf('calls.recover', options, 'strategy, approvals, staleAfter, rerun, attempts, reconcile')
     if (recorder !== undefined) return recorder.recover(own)
     throw noJournal('Nothing is recovered')
   }

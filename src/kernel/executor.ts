@@ -7,13 +7,14 @@ import type { Caller, CallOptions } from './call/context-types.ts'
 import type { Extension } from './ports.ts'
 import { type Observer, requireListener, type ToolEvent } from './call/events.ts'
 import type { Shelf } from './result/shelf.ts'
-import { callerApp, callOf, noJournal, optionsOf, requireNames } from './call/call.ts'
+import { callerApp, callOf, noJournal, requireNames } from './call/call.ts'
 import type { TakenCall, ToolCall, ToolResult } from './call/call.ts'
 import { CallContext } from './call/context.ts'
 import { callAround, inherited, runningCall } from './call/parent.ts'
 import { Deadline, timerLength } from './call/deadline.ts'
 import { definitionOf, isToolLike, type ToolDefinition } from './tool/definition.ts'
 import { InvalidConfigurationError, ToolCancelledError } from './errors.ts'
+import { optionsOf } from './call/options.ts'
 import { Slots } from './call/slots.ts'
 import { TurnOrder } from './call/turn-order.ts'
 import { duplicateOf } from './outcome/failure.ts'
@@ -29,7 +30,6 @@ import type { Evaluation, Invocable, InvokeResult, ToolExecutor, TurnOptions } f
 import type { ExecutorQueue } from './queue-types.ts'
 import type { Resume } from './recorder.ts'
 import type { ToolRegistry } from './tool/registry.ts'
-import { isObject } from './schema/json-schema.ts'
 import { ShownTools } from './tool/shown-tools.ts'
 
 /** What the executor itself adds to a call. */
@@ -71,7 +71,7 @@ class Executor implements ToolExecutor {
 
   execute(call: ToolCall, options: CallOptions = {}): Promise<ToolResult> {
     try {
-      return this.#begin(callOf(call), inherited(options, this.#kernel), newCall)
+      return this.#begin(callOf(call), inherited('execute', options, this.#kernel), newCall)
     } catch (error) {
       return Promise.reject(error) // the options cannot be read
     }
@@ -84,10 +84,10 @@ class Executor implements ToolExecutor {
   ): Promise<InvokeResult<Output>> {
     if (!isToolLike(tool)) {
       throw new InvalidConfigurationError(
-        'invoke takes a tool and its args, as in executor.invoke(add, { a: 1, b: 2 }). Use execute({ name, args }) for a name.',
+        'invoke takes a tool and its args: invoke(add, { a: 1 }). A name goes to execute({ name, args }).',
       )
     }
-    const { caller = 'user', session = this.session, ...own } = inherited(options, this.#kernel)
+    const { caller = 'user', session = this.session, ...own } = inherited('invoke', options, this.#kernel)
     const definition = definitionOf(tool)
     const { name } = definition
     const present = this.#kernel.registryFor(session).resolve(name)
@@ -97,7 +97,7 @@ class Executor implements ToolExecutor {
   }
 
   async evaluate(call: ToolCall, options: CallOptions = {}): Promise<Evaluation> {
-    const [taken, own] = [callOf(call), { ...inherited(options, this.#kernel) }]
+    const [taken, own] = [callOf(call), { ...inherited('evaluate', options, this.#kernel) }]
     const { evaluate } = await loadOnDemand()
     const receiveBy = (kernel: Kernel): Received => this.#receive(taken, own, newCall, kernel)
     return evaluate(this.#kernel, receiveBy)
@@ -105,13 +105,11 @@ class Executor implements ToolExecutor {
 
   async executeToolCalls(calls: readonly ToolCall[], options: TurnOptions = {}): Promise<ToolResult[]> {
     if (!Array.isArray(calls)) {
-      throw new InvalidConfigurationError(
-        'executeToolCalls takes an array of calls. A format makes it of a message: executor.executeToolCalls(anthropic().calls(message)).',
-      )
+      throw new InvalidConfigurationError('executeToolCalls takes an array of calls, as anthropic().calls(message).')
     }
     const origin: Origin = { slots: new Slots(this.#concurrency), order: new TurnOrder() }
-    const { invocationId, beforeTurn, afterTurn, pruneEphemeral = false, ...others } = optionsOf(options)
-    const rest = inherited(others, this.#kernel)
+    const { invocationId, beforeTurn, afterTurn, pruneEphemeral, ...others } = optionsOf('executeToolCalls', options)
+    const rest = inherited('executeToolCalls', others, this.#kernel)
     const turn = calls.map((call, index) => {
       const own = invocationId === undefined ? rest : { ...rest, invocationId: invocationId(call, index) }
       requireNames(own)
@@ -136,7 +134,7 @@ class Executor implements ToolExecutor {
   }
 
   stream(call: ToolCall, options: CallOptions = {}): AsyncGenerator<ToolEvent, ToolResult, undefined> {
-    const own = inherited(options, this.#kernel)
+    const own = inherited('stream', options, this.#kernel)
     return streamEvents((watcher, signal) => this.#begin(callOf(call), { ...own, signal }, { watcher }), own.signal)
   }
 
@@ -180,7 +178,7 @@ class Executor implements ToolExecutor {
   }
 
   close(options: { readonly drain?: number } = {}): Promise<void> {
-    return (this.#closing ??= this.#close(optionsOf(options, 'drain').drain ?? 0))
+    return (this.#closing ??= this.#close(optionsOf('close', options, 'drain').drain ?? 0))
   }
 
   async #close(drain: number): Promise<void> {
@@ -207,7 +205,6 @@ class Executor implements ToolExecutor {
 
   /** Redeems a token and resumes its call. The call counts as in flight meanwhile. */
   readonly #resume: Resume = async (token, redeem, options) => {
-    const { signal } = optionsOf(options)
     if (this.#closing !== undefined) throw new ToolCancelledError('The executor is closed. Give the call to another.')
     const arrived = this.#kernel.inFlight.expect(invocationOf(token))
     try {
@@ -216,7 +213,8 @@ class Executor implements ToolExecutor {
       const { call, invocationId, session, principal, caller, values } = resumed
       // The wait may still be being emitted, and a repeated call may have just asked for what its id has.
       while (this.#kernel.inFlight.get(invocationId) !== undefined) await this.#kernel.inFlight.left(invocationId)
-      return await this.#begin(call, { session, principal, caller, invocationId, values, signal }, { resumed })
+      const own = { session, principal, caller, invocationId, values, signal: options.signal }
+      return await this.#begin(call, own, { resumed })
     } finally {
       arrived()
     }
@@ -292,9 +290,6 @@ function takeUp(parcel: Parcel, resumed: Resumption, kernel: Kernel): void {
  * ```
  */
 export function createExecutor(options: ExecutorOptions = {}): ToolExecutor {
-  if (!isObject(options)) {
-    throw new InvalidConfigurationError('createExecutor takes an object of options, such as { tools: [myTool] }.')
-  }
   keepShapes()
   return new Executor(options)
 }

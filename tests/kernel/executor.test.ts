@@ -217,7 +217,7 @@ describe('the options', () => {
   test('that are unknown are refused with the names of those that there are, and with the place of a door', () => {
     const policies = [{ name: 'no', decide: () => ({ decision: 'deny' }) }]
     expect(() => createExecutor({ policies } as never)).toThrow(
-      'createExecutor has no option "policies"; its options are tools, use, concurrency, timeout, waitTimeout, approvalTimeout, inlineLimit, argsLimit, exposeErrors, report. Bring it as `use: [{ policies: … }]`.',
+      '`createExecutor` has no option "policies"; its options are tools, use, concurrency, timeout, waitTimeout, approvalTimeout, inlineLimit, argsLimit, exposeErrors, report. Extensions go into `use: [{ policies: … }]`.',
     )
     expect(() => createExecutor({ use: [{}, { policy: policies } as never] })).toThrow(
       '`use[1]` extends nothing: an extension has no "policy". The extension points are policies, approver, middleware, gates, repair, runners, store, records, observers, elsewhere, tools, offers, onToolsChange, guide, close.',

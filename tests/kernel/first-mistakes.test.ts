@@ -130,9 +130,7 @@ test.each([undefined, null])('what a handler throws is told in the same form: %s
 })
 
 test.each([[[now]], [null], [now]])('an executor of something else than options says what it takes: %#', (options) => {
-  expect(() => createExecutor(options as never)).toThrow(
-    'createExecutor takes an object of options, such as { tools: [myTool] }.',
-  )
+  expect(() => createExecutor(options as never)).toThrow(/^`createExecutor` takes an object of options, not \w+\.$/)
 })
 
 test.each([
@@ -369,37 +367,35 @@ test.each<[string, (value: never) => unknown]>([
 describe('an option that there is not is refused with those that there are', () => {
   const executor = createExecutor({ tools: [now], use: [memoryJournal()] })
   const [call, options] = [{ name: 'now' }, { sesion: session } as object]
-  const refused = {
-    code: 'E_INVALID_CONFIGURATION',
-    message: expect.stringMatching(/^There is no option "sesion" here, only .*session/) as string,
-  }
 
-  test.each<[string, () => unknown]>([
+  test.each<[owner: string, work: () => unknown]>([
     ['execute', () => executor.execute(call, options)],
     ['executeToolCalls', () => executor.executeToolCalls([call], options)],
     ['evaluate', () => executor.evaluate(call, options)],
     ['invoke', () => executor.invoke(now, {}, options)],
     ['stream', () => executor.stream(call, options).next()],
-    ['a tool with an executor', () => now.executor({ ...options, executor })({})],
+    ['stream', () => now.executor({ ...options, executor })({})],
     ['calls.list', () => executor.calls.list(options)],
     ['calls.waiting', () => executor.calls.waiting(options)],
     ['calls.decide', () => executor.calls.decide('token', 'allow', options)],
     ['calls.respond', () => executor.calls.respond('token', 1, options)],
-  ])('%s', async (_, work) => {
-    await expect((async () => work())()).rejects.toMatchObject(refused)
+  ])('of `%s`', async (owner, work) => {
+    const refused = (async () => work())()
+    await expect(refused).rejects.toMatchObject({ code: 'E_INVALID_CONFIGURATION' })
+    await expect(refused).rejects.toThrow(new RegExp(`^\`${owner}\` has no option "sesion"; its options are .*session`))
   })
 
-  test.each<[string, string, () => unknown]>([
-    ['signal', 'a', () => executor.calls.settled('id', { a: 1 } as object)],
-    ['settledBefore, limit', 'before', () => executor.calls.prune({ before: 1 } as never)],
+  test.each<[owner: string, names: string, work: () => unknown]>([
+    ['calls.settled', 'signal', () => executor.calls.settled('id', { a: 1 } as object)],
+    ['calls.prune', 'settledBefore, limit', () => executor.calls.prune({ a: 1 } as never)],
     [
+      'calls.recover',
       'strategy, approvals, staleAfter, rerun, attempts, reconcile',
-      'a',
       () => executor.calls.recover({ a: 1 } as object),
     ],
-    ['drain', 'a', () => executor.close({ a: 1 } as object)],
-  ])('as %s', async (names, name, work) => {
-    const message = `There is no option "${name}" here, only ${names}.`
+    ['close', 'drain', () => executor.close({ a: 1 } as object)],
+  ])('of `%s`, which takes %s', async (owner, names, work) => {
+    const message = `\`${owner}\` has no option "a"; its options are ${names}.`
     await expect((async () => work())()).rejects.toMatchObject({ message })
   })
 
@@ -409,7 +405,7 @@ describe('an option that there is not is refused with those that there are', () 
     const asking = createExecutor({ tools: [pay] })
     const { token = '' } = await asking.execute({ name: 'pay' })
     const slip = asking.calls.decide(token, 'allow', { args: { cents: 1 } } as object)
-    await expect(slip).rejects.toThrow(/no option "args" .*editedArgs/)
+    await expect(slip).rejects.toThrow(/no option "args"; .*editedArgs/)
     expect(ran).toBe(0)
     expect(await asking.calls.decide(token, 'allow')).toMatchObject({ status: 'ok' })
   })
@@ -417,13 +413,15 @@ describe('an option that there is not is refused with those that there are', () 
   test('an option of an executor is none of a call, and a signal in place of options is refused too', async () => {
     const other = createExecutor({ tools: [now] })
     await expect(other.execute(call, { timeout: 5 } as object)).rejects.toThrow(/Your own data goes into `values`/)
-    await expect(other.execute(call, new AbortController().signal as never)).rejects.toThrow(/There is no option "/)
+    await expect(other.execute(call, new AbortController().signal as never)).rejects.toThrow(
+      /`execute` has no option "/,
+    )
   })
 
   test('all options that the error names are taken, and what a program gives to all objects is none', async () => {
     const other = createExecutor({ tools: [now] })
     const error = (await other.execute(call, { a: 1 } as object).catch((each: unknown) => each)) as Error
-    const names = /only ([\w, ]+), of turns/.exec(error.message)?.[1]?.split(', ') ?? []
+    const names = /options are ([\w, ]+)\./.exec(error.message)?.[1]?.split(', ') ?? []
     const whole = { caller: 'user', session, principal: 'ada', values: {}, signal: new AbortController().signal }
     const rest = { invocationId: 'i', parent: undefined, requireApproval: false }
     expect(names).toEqual(Object.keys({ ...whole, ...rest }))

@@ -83,7 +83,9 @@ describe('invoke', () => {
     const executor = createExecutor({ tools: [add] })
     await expect(executor.invoke(...(['add', { a: 1 }] as unknown as [never]))).rejects.toThrow(/invoke takes a tool/)
     await expect(executor.invoke(null as never)).rejects.toMatchObject({ code: 'E_INVALID_CONFIGURATION' })
-    await expect(executor.invoke(add, { a: 1 }, null as never)).rejects.toThrow(/options are an object/)
+    await expect(executor.invoke(add, { a: 1 }, null as never)).rejects.toThrow(
+      '`invoke` takes an object of options, not null.',
+    )
   })
 })
 

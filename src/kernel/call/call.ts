@@ -77,9 +77,8 @@ export interface ToolResult {
   /** A policy gave the result, or a middleware knew the outcome. The handler did not run. */
   readonly skipped?: true
   /**
-   * Redeems a `waiting` call, once. The holder can approve the call, so it is not enumerable: neither the JSON of the result
-   * nor a copy by spread, `Object.assign` or `structuredClone` has it. Read it from the result itself, and hide it from the
-   * caller.
+   * Redeems a `waiting` call, once. The holder can approve the call: hide it from the caller. It is not enumerable, so neither
+   * the JSON of the result nor a copy has it.
    */
   readonly token?: string
   /** When the token expires, in milliseconds since the epoch. */
@@ -160,7 +159,7 @@ function refusalOf(candidate: unknown, { id, args, name }: ToolCall, named: unkn
 
 /** Requires the application's names for a call to be short text, since each event has them. */
 export function requireNames(options: CallOptions): void {
-  const { session, principal, invocationId, caller } = optionsOf(options)
+  const { session, principal, invocationId, caller } = options
   const app = callerApp(caller)
   if (typeof invocationId === 'string' && invocationId.endsWith(findingMark)) {
     throw new InvalidConfigurationError(
@@ -182,44 +181,6 @@ export function callerApp(caller: unknown = 'model'): string | undefined {
   const app = (caller as { readonly app?: string } | null)?.app
   if (caller === 'model' || caller === 'user' || typeof app === 'string') return app
   throw new InvalidConfigurationError("`caller` is 'model', 'user' or { app: 'its server' }.")
-}
-
-/** Returns an argument that has to be an object, with none but these names. @throws `E_INVALID_CONFIGURATION`. */
-export function optionsOf<Options extends object>(options: Options, names?: string): Options {
-  if (typeof options !== 'object' || options === null) {
-    throw new InvalidConfigurationError(`The options are an object, and not ${valueKind(options)}.`)
-  }
-  if (names !== undefined)
-    for (const name in options) if (!names.split(' ').includes(name)) requireInherited(name, names)
-  return options
-}
-
-/** Refuses options that calls have not. A `switch` takes a third of the time of a set. */
-export function requireCallOptions(options: object): void {
-  for (const name in options) {
-    switch (name) {
-      case 'caller':
-      case 'session':
-      case 'principal':
-      case 'values':
-      case 'signal':
-      case 'invocationId':
-      case 'parent':
-      case 'requireApproval':
-        break
-      default:
-        requireInherited(name, 'caller session principal values signal invocationId parent requireApproval', ofTurns)
-    }
-  }
-}
-
-const ofTurns = ', of turns also beforeTurn, afterTurn, pruneEphemeral. Your own data goes into `values`'
-
-/** Throws, unless a program has given the name to all objects. */
-function requireInherited(name: string, names: string, more = ''): void {
-  if (name in Object.prototype) return
-  const list = names.replaceAll(' ', ', ')
-  throw new InvalidConfigurationError(`There is no option ${JSON.stringify(name)} here, only ${list}${more}.`)
 }
 
 /** Returns the id of an invocation. @throws `E_INVALID_CONFIGURATION` if it is no text. */

@@ -1,8 +1,8 @@
 import { InvalidConfigurationError } from '../errors.ts'
 import type { CallsInFlight, EventTargets } from '../executor-context.ts'
 import { CallContext } from './context.ts'
-import { optionsOf, requireCallOptions } from './call.ts'
 import type { CallOptions } from './context-types.ts'
+import { callOptionsOf } from './options.ts'
 import type { Received, Resumption } from './parcel.ts'
 
 /** How many calls may be within a call, each within the one before. */
@@ -14,11 +14,11 @@ const mostWithin = 8
  * @throws `E_INVALID_CONFIGURATION` if the parent is no running call of this executor, or of another session.
  */
 export function inherited<Options extends Omit<CallOptions, 'invocationId'>>(
+  owner: string,
   options: Options,
   kernel: EventTargets,
 ): Options {
-  requireCallOptions(optionsOf(options))
-  if (options.parent === undefined) return options
+  if (callOptionsOf(owner, options).parent === undefined) return options
   const own = { ...options } // each option is read once
   const { principal, caller, values, parent } = own
   const of = runningCall(parent, own.session, kernel)

@@ -1,5 +1,6 @@
 import type { Deadline } from '../call/deadline.ts'
 import type { ToolEvent, Observer } from '../call/events.ts'
+import { isObject } from '../schema/json-schema.ts'
 import { Pace } from './pace.ts'
 
 /** The key of what `await using` calls. Engines without it get the symbol that compilers look for in its place. */
@@ -8,12 +9,7 @@ export const asyncDispose: typeof Symbol.asyncDispose =
 
 /** Whether a handler returned a generator. It yields progress and returns the result. */
 export function isGenerator(value: unknown): value is AsyncGenerator<unknown, unknown, undefined> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    Symbol.asyncIterator in value &&
-    typeof (value as { next?: unknown }).next === 'function'
-  )
+  return isObject(value) && Symbol.asyncIterator in value && 'next' in value && typeof value.next === 'function'
 }
 
 /** Runs a generator to its end and reads its result. If the call ends first, closes the generator without waiting. */

@@ -27,36 +27,47 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const withoutRecipe = ['src/README.md', 'src/kernel/ARCHITECTURE.md', 'bench/README.md']
 
 describe('the snippets of the pages and the examples in the documentation comments', () => {
-  // Together, since the compiler reads the sources for them only once then. What merges types of its own into the package is a
-  // program of its own: the others would have its types too.
+  const isAlone = (code: string): boolean => code.includes('declare module')
+  const snippets = pages.flatMap((page) =>
+    ['ts', 'tsx'].flatMap((language) =>
+      snippetsOf(textOf(page), language).map((code, index) => ({
+        name: `${page.replaceAll(/[/.]/g, '-')}-${index + 1}.${language}`,
+        code: `${code}\nexport {}\n`,
+      })),
+    ),
+  )
+
+  // Together, since the compiler reads the sources for them only once then.
   it('compile, every one of them', async () => {
-    const target = join(folder, 'compiled')
-    const alone = join(folder, 'compiled-alone')
-    for (const each of [target, alone]) mkdirSync(each)
-    for (const page of pages) {
-      for (const language of ['ts', 'tsx']) {
-        snippetsOf(textOf(page), language).forEach((code, index) => {
-          const name = `${page.replaceAll(/[/.]/g, '-')}-${index + 1}.${language}`
-          writeFileSync(join(code.includes('declare module') ? alone : target, name), `${code}\nexport {}\n`)
-        })
-      }
-    }
     const files = globSync(['src/**/*.ts', 'validators/**/*.ts'], { cwd: root })
     const examples = files.flatMap((file) => examplesOf(file).map((code) => ({ file, code })))
     expect(examples.length).toBeGreaterThan(10)
-    examples.forEach(({ file, code }, index) => {
-      // An underscore in front of a name that is only shown would make the example harder to read.
-      writeFileSync(join(target, `example-${index}.ts`), `// ${file}\n${code}\nexport {}\n`)
-    })
+    const named = examples.map(({ file, code }, index) => ({
+      name: `example-${index}.ts`,
+      code: `// ${file}\n${code}\nexport {}\n`,
+    }))
+    await expectToCompile('compiled', [...snippets.filter(({ code }) => !isAlone(code)), ...named])
+  }, 240_000)
+
+  // The others would have its types too.
+  it('compile, one that merges types of its own into the package', async () => {
+    const alone = snippets.filter(({ code }) => isAlone(code))
+    expect(alone).toHaveLength(1)
+    await expectToCompile('compiled-alone', alone)
+  }, 240_000)
+
+  async function expectToCompile(name: string, sources: readonly { name: string; code: string }[]): Promise<void> {
+    const target = join(folder, name)
+    mkdirSync(target)
+    for (const source of sources) writeFileSync(join(target, source.name), source.code)
+    // An underscore in front of a name that is only shown would make an example harder to read.
     const compilerOptions = { isolatedDeclarations: false, noUnusedLocals: false, jsx: 'react-jsx' }
     const config = { extends: '../../../tsconfig.json', compilerOptions, include: ['*.ts', '*.tsx'] }
+    writeFileSync(join(target, 'tsconfig.json'), JSON.stringify(config))
     const compiler = join(root, 'node_modules', 'typescript7', 'bin', 'tsc')
-    for (const each of [target, alone]) {
-      writeFileSync(join(each, 'tsconfig.json'), JSON.stringify(config))
-      const { stdout } = await run(process.execPath, [compiler, '-p', each]).catch((error: { stdout: string }) => error)
-      expect(stdout).toBe('')
-    }
-  }, 120_000)
+    const { stdout } = await run(process.execPath, [compiler, '-p', target]).catch((error: { stdout: string }) => error)
+    expect(stdout).toBe('')
+  }
 })
 
 describe('the page of each family', () => {

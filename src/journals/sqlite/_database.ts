@@ -47,7 +47,7 @@ function openingAdvice(file: string, error: unknown): string {
   try {
     if (isDirectory(file)) return ' It is a directory: give the path of a file in it.'
     const directory = dirname(file)
-    if (isDirectory(directory)) return lacksRights(error) ? rightsAdvice : hasNoRoom(error) ? roomAdvice : ''
+    if (isDirectory(directory)) return adviceFor(error)
     return ` There is no directory ${directory}: make it first, or give the path of a file in one that is there.`
   } catch {
     return '' // this process may not look there
@@ -140,22 +140,21 @@ export function undo(database: DatabaseSync): void {
   }
 }
 
-/** Whether an error is SQLITE_BUSY or SQLITE_LOCKED. SQLite adds details in the higher bits. */
+/** Whether an error is SQLITE_BUSY or SQLITE_LOCKED. */
 function isBusy(error: unknown): boolean {
-  const { errcode } = error as { errcode?: unknown }
-  return typeof errcode === 'number' && ((errcode & 0xff) === 5 || (errcode & 0xff) === 6)
+  return [5, 6].includes(resultCode(error))
 }
 
-/** Whether an error is EACCES, SQLITE_READONLY or SQLITE_CANTOPEN. */
-function lacksRights(error: unknown): boolean {
-  const { errcode, code } = error as { errcode?: unknown; code?: unknown }
-  return code === 'EACCES' || (typeof errcode === 'number' && [8, 14].includes(errcode & 0xff))
+/** Says what to do about SQLITE_READONLY and SQLITE_CANTOPEN, and about SQLITE_IOERR, which a full disk is too. */
+function adviceFor(error: unknown): string {
+  if ((error as { code?: unknown }).code === 'EACCES' || [8, 14].includes(resultCode(error))) return rightsAdvice
+  return resultCode(error) === 10 ? roomAdvice : ''
 }
 
-/** Whether an error is SQLITE_IOERR, which SQLite also says of a disk without room for the files beside. */
-function hasNoRoom(error: unknown): boolean {
+/** Returns the code of an error of SQLite without the details in its higher bits, else 0. */
+function resultCode(error: unknown): number {
   const { errcode } = error as { errcode?: unknown }
-  return typeof errcode === 'number' && (errcode & 0xff) === 10
+  return typeof errcode === 'number' ? errcode & 0xff : 0
 }
 
 export function sqliteRefusal(error: unknown): JournalError {

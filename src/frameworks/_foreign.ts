@@ -43,6 +43,7 @@ export interface Foreign {
   readonly type?: string
   readonly examples?: readonly unknown[] | undefined
   readonly requiresResponse?: boolean
+  readonly timeout?: number
   readonly requiresConfirmation?: boolean | ((input: unknown, context: ToolContext) => unknown)
   readonly libraryOptions?: object
   readonly handler?: (input: unknown, context: ToolContext) => unknown

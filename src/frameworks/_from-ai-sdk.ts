@@ -1,18 +1,7 @@
-import {
-  content,
-  shown,
-  ToolFailure,
-  type ContentBlock,
-  type Schema,
-  type StandardJSONSchemaV1,
-  type StandardSchemaV1,
-  type Tool,
-  type ToolContext,
-} from '../index.ts'
+import type { Schema, StandardJSONSchemaV1, StandardSchemaV1, Tool, ToolContext } from '../index.ts'
 import { InvalidConfigurationError, InvalidInitialToolValueError } from '../errors.ts'
 import type { JsonSchemaObject } from '../extension.ts'
-import { isObject } from '../formats/_read.ts'
-import { objectsOf } from './_ai-sdk-messages.ts'
+import { modelResult } from './_ai-sdk-blocks.ts'
 import { checkForeign, foreignTool, type ForeignOptions } from './_foreign.ts'
 import type { ForeignFunction } from './_options.ts'
 import { toolCallIdOf } from './_results.ts'
@@ -169,37 +158,7 @@ async function aiSdkModelOutput(
     input,
     output,
   })
-  const { type, value } = isObject(modelOutput) ? modelOutput : {}
-  if (type === 'error-text' || type === 'error-json') {
-    throw new ToolFailure(typeof value === 'string' ? value : JSON.stringify(value))
-  }
-  const blocks =
-    type === 'content' ? objectsOf(value).map(aiSdkBlock) : [type === 'text' ? textBlock(value) : dataBlock(value)]
-  return isJsonValue(output) ? shown(blocks, output) : content(blocks)
-}
-
-function textBlock(value: unknown): ContentBlock {
-  return { type: 'text', text: String(value) }
-}
-
-function dataBlock(value: unknown): ContentBlock {
-  return { type: 'json', data: value ?? null }
-}
-
-/** Returns a block of a part, in the forms of versions 6 and 7. */
-function aiSdkBlock(part: Readonly<Record<string, unknown>>): ContentBlock {
-  const { type, mediaType, filename } = part
-  if (type === 'text') return textBlock(part['text'])
-  const bytes = isObject(part['data']) ? part['data']['data'] : part['data']
-  if (typeof bytes !== 'string' || typeof mediaType !== 'string') return dataBlock(part)
-  if (mediaType.startsWith('image/')) return { type: 'image', data: bytes, mimeType: mediaType }
-  if (mediaType.startsWith('audio/')) return { type: 'audio', data: bytes, mimeType: mediaType }
-  const uri = `file:///${encodeURIComponent(typeof filename === 'string' ? filename : 'file')}`
-  return { type: 'resource', resource: { uri, mimeType: mediaType, blob: bytes } }
-}
-
-function isJsonValue(value: unknown): boolean {
-  return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol' && typeof value !== 'bigint'
+  return modelResult(modelOutput, output)
 }
 
 /** Returns the schema of the SDK as one of this package. One of the SDK with a validator of its own is validated by it. */

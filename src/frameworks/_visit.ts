@@ -10,7 +10,7 @@ import {
   type WaitingCall,
 } from '../index.ts'
 import { ApprovalInvalidError, ToolDeniedError, isToolError } from '../errors.ts'
-import { reporterOf, type JsonSchemaObject, type RespondOptions } from '../extension.ts'
+import { policiesOf, reporterOf, type JsonSchemaObject, type RespondOptions } from '../extension.ts'
 import { aiSdk, type AiSdkFormat } from '../formats/ai-sdk.ts'
 import type { PersonAnswer, ApprovalQuestion, FrameworkOptions, FrameworkRun, AnswerOfCall } from './_options.ts'
 import { callIdFor, deniedWords, failedCall, notAsked } from './_results.ts'
@@ -81,6 +81,12 @@ export class Visit {
     if (this.#options.invocationId !== undefined) return this.#options.invocationId(idText, name)
     const isPlain = idText.length <= longestPlainId && !idText.includes('/') // else "a" and "b/c" would be "a/b" and "c"
     return `${this.session}/${isPlain ? idText : computeCallId('id', idText)}`
+  }
+
+  /** Whether a person could have to be asked about some call of a tool. What a bridge leads to is not known before it is called. */
+  mayAsk({ type, hooks, requiresConfirmation }: ToolDefinition): boolean {
+    const isAskedFor = requiresConfirmation !== false || hooks?.preToolUse !== undefined
+    return isAskedFor || type === 'bridge' || policiesOf(this.executor).length > 0
   }
 
   /**

@@ -6,8 +6,9 @@
  */
 import { JsonArtifact, type ToolCall, type ToolDefinition, type ToolResult } from '../index.ts'
 import { InvalidConfigurationError, ToolFailure } from '../errors.ts'
-import { functionOption, oneOf, required } from '../extension.ts'
+import { booleanOption, functionOption, oneOf, required } from '../extension.ts'
 import { isObject } from '../formats/_read.ts'
+import { flagged, render } from '../formats/_render.ts'
 import { openai } from '../formats/openai.ts'
 import { answerOf, offered, questionOf, type FrameworkQuestion } from './_approvals.ts'
 import { checkConversation, hasFunctions } from './_options.ts'
@@ -32,9 +33,9 @@ export interface LangchainToolsOptions<Made> extends FrameworkOptions {
   /** LangChain's own classes. */
   readonly core: LangchainCore<Made>
   /**
-   * LangGraph's `interrupt`. A call that needs approval interrupts its node. Resume with
-   * `new Command({ resume: { approved: true } })`: any other value denies. Default: the model reads that the call waits, and
-   * `executor.calls.decide` answers it.
+   * LangGraph's `interrupt`. A call that needs approval interrupts its node. Resume with `{ approved: true }`; any other value denies.
+   * Give it by the id of the interrupt, `new Command({ resume: { [id]: { approved: true } } })`: LangGraph takes one without an id for
+   * all that wait. Default: the model reads that the call waits, and `executor.calls.decide` answers it.
    */
   readonly interrupt?: (question: FrameworkQuestion) => unknown
   /**
@@ -42,6 +43,11 @@ export interface LangchainToolsOptions<Made> extends FrameworkOptions {
    * `'value'`: what the handler returned, or kept beside its words with `shown`; nothing for a call without success. Default: `'call'`.
    */
   readonly artifact?: 'call' | 'value'
+  /**
+   * Whether the model gets the pictures of results, as parts `image_url` of the message. Models of Anthropic, of Google and of OpenAI's
+   * Responses API read them there; OpenAI's chat completions refuse such a message. Default: `false`, and a note stands in their place.
+   */
+  readonly pictures?: boolean
 }
 
 /** What LangChain tells a tool of a call. */
@@ -66,7 +72,8 @@ interface StructuredTool {
  * LangGraph runs an interrupted node again from its beginning. With a journal, calls beside the interrupted one that had
  * settled run once all the same. Without one they run twice, as all tools of LangGraph do.
  *
- * @param options The executor, the session, LangChain's classes, LangGraph's `interrupt`, and what messages have as their artifact.
+ * @param options The executor, the session, LangChain's classes, LangGraph's `interrupt`, what messages have as their artifact, and whether they
+ *   have pictures.
  * @throws `E_INVALID_CONFIGURATION` if `artifact` is neither `'call'` nor `'value'`.
  * @example
  * ```ts
@@ -91,8 +98,9 @@ export function langchainTools<Made>(options: LangchainToolsOptions<Made>): Made
     }),
     interrupt: functionOption,
     artifact: oneOf('call', 'value'),
+    pictures: booleanOption,
   })
-  const { core, interrupt, report, artifact: artifactMode = 'call' } = options
+  const { core, interrupt, report, artifact: artifactMode = 'call', pictures = false } = options
   const visit = new Visit(options, 'langchain')
   const format = openai({ ...(report && { report }) })
   const Structured = core.DynamicStructuredTool as unknown as new (fields: object) => StructuredTool
@@ -162,10 +170,27 @@ export function langchainTools<Made>(options: LangchainToolsOptions<Made>): Made
       return text
     }
     const artifact = await artifactOf(result)
-    return new Message({ content: text, tool_call_id: id, name, status: isError ? 'error' : 'success', artifact })
+    const parts = pictures ? withPictures(result) : undefined
+    return new Message({
+      content: parts ?? text,
+      tool_call_id: id,
+      name,
+      status: isError ? 'error' : 'success',
+      artifact,
+    })
   }
 
   return offered(visit).map(structuredTool) as Made[]
+}
+
+/** Returns the parts of a result that has pictures. */
+function withPictures(result: ToolResult): object[] | undefined {
+  const pieces = render(result, {}, ({ mimeType, data }) => {
+    if (!mimeType.startsWith('image/')) return undefined
+    return { type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } }
+  })
+  if (pieces.every((piece) => typeof piece === 'string')) return undefined
+  return flagged(pieces, result).map((piece) => (typeof piece === 'string' ? { type: 'text', text: piece } : piece))
 }
 
 /** Returns what a run has for its tools, without the keys by which LangGraph runs its nodes. */

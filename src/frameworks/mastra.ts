@@ -4,24 +4,15 @@
  *
  * @module
  */
-import {
-  shown,
-  ToolFailure,
-  type Schema,
-  type StandardJSONSchemaV1,
-  type StandardSchemaV1,
-  type Tool,
-  type ToolContext,
-  type ToolDefinition,
-} from '../index.ts'
-import { functionOption, type JsonSchemaObject } from '../extension.ts'
+import type { StandardJSONSchemaV1, StandardSchemaV1, ToolDefinition } from '../index.ts'
+import type { JsonSchemaObject } from '../extension.ts'
 import { aiSdk, type AiSdkReply } from '../formats/ai-sdk.ts'
 import { answerOf, offered, questionOf, type FrameworkQuestion } from './_approvals.ts'
-import { checkForeign, foreignTool, type ForeignOptions } from './_foreign.ts'
-import { checkConversation, frameworkOption, type ForeignFunction } from './_options.ts'
-import { toolCallIdOf } from './_results.ts'
+import { checkConversation, frameworkOption } from './_options.ts'
 import { resultJson, Visit, type FrameworkOptions, type FrameworkResult } from './_visit.ts'
 
+export { fromMastra } from './_from-mastra.ts'
+export type { FromMastraOptions, MastraForeignTool } from './_from-mastra.ts'
 export type { FrameworkQuestion } from './_approvals.ts'
 export type { ForeignOptions, ForeignToolOptions } from './_foreign.ts'
 export type { DialectName, FrameworkOptions, FrameworkResult } from './_visit.ts'
@@ -38,8 +29,9 @@ export interface MastraToolConfig {
   description: string
   inputSchema: never
   outputSchema: never
-  suspendSchema: never
-  resumeSchema: never
+  /** Mastra runs the calls of a turn one after the other if a tool has one. Only tools that may ask a person have one. */
+  suspendSchema?: never
+  resumeSchema?: never
   toModelOutput: (output: unknown) => AiSdkReply['content'][number]['output']
   /** What Mastra gives the args of a call and its context. */
   execute: never
@@ -140,8 +132,10 @@ export function mastraTools<Made>(options: MastraToolsOptions<Made>): { [name: s
       description: tool.describe().description,
       inputSchema: passingSchema(visit.schemaOf(tool)),
       outputSchema: passingSchema({ type: 'object' }), // steps of workflows have to have one
-      suspendSchema: passingSchema(suspendSchema),
-      resumeSchema: passingSchema(resumeSchema),
+      ...(visit.mayAsk(tool) && {
+        suspendSchema: passingSchema(suspendSchema),
+        resumeSchema: passingSchema(resumeSchema),
+      }),
       toModelOutput: (output) => {
         const [part] = format.results([{ ...(output as FrameworkResult), id: name } as never]).content
         return part?.output ?? { type: 'text', value: '' }
@@ -163,89 +157,4 @@ function passingSchema(schema: JsonSchemaObject): never {
     jsonSchema: { input: convert, output: convert },
   }
   return { '~standard': standard } as never
-}
-
-/** A tool of Mastra. */
-export interface MastraForeignTool {
-  readonly id: string
-  readonly description: string
-  readonly title?: string | undefined
-  readonly inputSchema?: unknown
-  readonly outputSchema?: unknown
-  readonly requireApproval?: unknown
-  readonly toModelOutput?: unknown
-  readonly execute?: unknown
-}
-
-/** Options of `fromMastra`. */
-export interface FromMastraOptions extends ForeignOptions {
-  /** Makes the request context of a call: `(values) => new RequestContext(Object.entries(values))`. Default: none. */
-  readonly requestContext?: (values: object) => object
-  /** Called if a tool suspends its run, since there is none here. Its value is the result. Default: the call fails. */
-  readonly onSuspend?: (payload: unknown, context: ToolContext) => unknown
-}
-
-/**
- * Makes Mastra's tools those of an executor. Their schemas validate, and their functions run. `requireApproval` becomes
- * `requiresConfirmation`, `toModelOutput` is what the model reads, and what a tool writes is progress.
- *
- * @param tools What `createTool` made.
- * @param options `tools` adds by each id what only the application knows; `requestContext` and `onSuspend`.
- * @throws `E_INVALID_INITIAL_TOOL_VALUE` if a name or a schema cannot be used.
- * @experimental
- */
-export function fromMastra(tools: readonly MastraForeignTool[], options: FromMastraOptions = {}): Tool[] {
-  checkForeign('fromMastra', tools, options, { requestContext: functionOption, onSuspend: functionOption })
-  return tools.map((theirs) => {
-    const { id: name, description, inputSchema = { type: 'object' }, requireApproval } = theirs
-    const contextOf = ({ values }: ToolContext): object | undefined => options.requestContext?.(values)
-    const requiresConfirmation =
-      typeof requireApproval === 'function'
-        ? (input: unknown, context: ToolContext) =>
-            (requireApproval as ForeignFunction).call(theirs, input, { requestContext: context.values })
-        : requireApproval === true
-    const handler = async (input: unknown, context: ToolContext): Promise<unknown> => {
-      const { signal: abortSignal, emit } = context
-      let suspended: { readonly payload: unknown } | undefined
-      const suspend = (payload: unknown): Promise<void> => {
-        suspended = { payload }
-        return Promise.resolve()
-      }
-      const write = (chunk: unknown): Promise<void> => Promise.resolve(emit('progress', chunk))
-      const agent = { agentId: '', toolCallId: toolCallIdOf(context), messages: [], suspend }
-      const own = { requestContext: contextOf(context), abortSignal, agent, suspend, writer: { write, custom: write } }
-      const output = await (theirs.execute as ForeignFunction).call(theirs, input, own)
-      if (suspended !== undefined) {
-        if (options.onSuspend !== undefined) return options.onSuspend(suspended.payload, context)
-        throw new ToolFailure(`The tool suspends its run (${JSON.stringify(suspended.payload)}), and no agent runs it.`)
-      }
-      const { error, message } = Object(output) as { readonly error?: unknown; readonly message?: unknown }
-      if (error === true) throw new ToolFailure(String(message)) // what Mastra's own validation returns
-      return mastraModelOutput(theirs, output)
-    }
-    const schema = checkingSchema(inputSchema as Schema)
-    return foreignTool({ name, description, inputSchema: schema, requiresConfirmation, handler }, options)
-  })
-}
-
-/** Returns a schema that checks args and leaves them as they came. Mastra's own function parses them: a transform runs once. */
-function checkingSchema(schema: Schema): Schema {
-  if (typeof schema === 'boolean' || !('~standard' in schema)) return schema
-  const { '~standard': standard } = schema as StandardSchemaV1
-  const read = (outcome: StandardSchemaV1.Result<unknown>, value: unknown): StandardSchemaV1.Result<unknown> =>
-    outcome.issues === undefined ? { value } : outcome
-  const validate = (value: unknown): ReturnType<StandardSchemaV1.Props['validate']> => {
-    const outcome = standard.validate(value)
-    return outcome instanceof Promise ? outcome.then((later) => read(later, value)) : read(outcome, value)
-  }
-  return { '~standard': { ...standard, validate } } as Schema
-}
-
-/** Returns the result with the words for the model, if the tool has its own. */
-async function mastraModelOutput(theirs: MastraForeignTool, output: unknown): Promise<unknown> {
-  if (typeof theirs.toModelOutput !== 'function' || output === undefined) return output
-  const modelOutput: unknown = await (theirs.toModelOutput as ForeignFunction).call(theirs, output)
-  const { type, value } = Object(modelOutput) as { readonly type?: unknown; readonly value?: unknown }
-  if (type !== 'text') return shown([{ type: 'json', data: type === 'json' ? value : modelOutput }], output)
-  return shown(String(value), output)
 }

@@ -4,15 +4,14 @@
  *
  * @module
  */
-import { content, type Tool, type ToolContext, type ToolResult } from '../index.ts'
+import type { ToolResult } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
-import { functionOption, reporterOf } from '../extension.ts'
 import { openaiResponses, type OpenAiToolOutput } from '../formats/openai-responses.ts'
-import { checkForeign, foreignTool, type ForeignOptions } from './_foreign.ts'
-import { checkConversation, frameworkOption, type ForeignFunction } from './_options.ts'
-import { toolCallIdOf } from './_results.ts'
+import { checkConversation, frameworkOption } from './_options.ts'
 import { Visit, type PersonAnswer, type FrameworkOptions, type AnswerOfCall } from './_visit.ts'
 
+export { fromOpenaiAgents } from './_from-openai-agents.ts'
+export type { FromOpenaiAgentsOptions, OpenAiAgentsForeignTool, OpenAiGuardrail } from './_from-openai-agents.ts'
 export type { ForeignOptions, ForeignToolOptions } from './_foreign.ts'
 export type { DialectName, FrameworkOptions } from './_visit.ts'
 
@@ -113,8 +112,11 @@ export function openaiAgentsTools<Made extends object>(
       strict: definition.strict,
       parameters: { properties: {}, required: [], additionalProperties: true, ...definition.parameters },
       errorFunction: null,
-      needsApproval: async (run: OpenAiRunContext, input: unknown, callId?: string) =>
-        (await visit.asks(callOf(callId, name, input), run.context)) !== undefined,
+      // A function would let the SDK interrupt the run for each text of the model that is no JSON.
+      needsApproval:
+        visit.mayAsk(tool) &&
+        (async (run: OpenAiRunContext, input: unknown, callId?: string) =>
+          (await visit.asks(callOf(callId, name, input), run.context)) !== undefined),
       execute: () => undefined,
     } as never)
     const invoke = async (run: OpenAiRunContext, input: string, details?: Details): Promise<unknown> => {
@@ -126,7 +128,7 @@ export function openaiAgentsTools<Made extends object>(
       const [reply] = format.results([{ ...result, id: callId ?? name }])
       return reply === undefined ? '' : agentsOutput(reply)
     }
-    tools.push({ ...agentTool, invoke })
+    tools.push({ ...agentTool, name, invoke }) // the SDK writes `a-b` as `a_b`, and would know the call by that alone
   }
   return {
     tools,
@@ -151,79 +153,4 @@ function agentsOutput({ output }: OpenAiToolOutput): string | OpenAiAgentsOutput
     const { filename, file_data: data } = part
     return { type: 'file', file: { data: data.slice(data.indexOf(',') + 1), mediaType: 'application/pdf', filename } }
   })
-}
-
-/** A tool of the SDK. Only function tools can be run. */
-export interface OpenAiAgentsForeignTool {
-  readonly type: string
-  readonly name?: string
-  readonly description?: string
-  readonly parameters?: unknown
-  readonly invoke?: unknown
-  readonly needsApproval?: unknown
-}
-
-/** Options of `fromOpenaiAgents`. */
-export interface FromOpenaiAgentsOptions extends ForeignOptions {
-  /** The SDK's own `RunContext`. The values of a call are its context. */
-  readonly RunContext: new (context: never) => object
-  /** Takes what cannot be run here. Default: `console.error`. */
-  readonly report?: (error: unknown) => void
-}
-
-/**
- * Makes function tools of the OpenAI Agents SDK those of an executor. Their schemas validate, and their functions run. Make the
- * tools with `errorFunction: null`: otherwise what they throw is a text, and no error.
- *
- * @param tools What the SDK's `tool` made. Hosted tools are left out and reported.
- * @param options The SDK's `RunContext`; `tools` adds what only the application knows.
- * @throws `E_INVALID_INITIAL_TOOL_VALUE` if a name or a schema cannot be used.
- * @experimental
- */
-export function fromOpenaiAgents(tools: readonly OpenAiAgentsForeignTool[], options: FromOpenaiAgentsOptions): Tool[] {
-  checkForeign('fromOpenaiAgents', tools, options, {
-    RunContext: frameworkOption('the class `RunContext` of `@openai/agents`'),
-    report: functionOption,
-  })
-  const { RunContext } = options
-  const report = reporterOf(options.report)
-  return tools.flatMap((theirs) => {
-    const { type, name = '', description, parameters } = theirs
-    const { invoke, needsApproval } = theirs
-    if (type !== 'function' || typeof invoke !== 'function') {
-      report(new InvalidConfigurationError(`Tool ${JSON.stringify(name || type)} of the agent is run by its provider.`))
-      return []
-    }
-    const callOf = (input: unknown, context: ToolContext): { callId: string; arguments: string } => {
-      return { callId: toolCallIdOf(context), arguments: JSON.stringify(input ?? {}) }
-    }
-    const handler = async (input: unknown, context: ToolContext): Promise<unknown> => {
-      const call = { type: 'function_call', name, status: 'completed', ...callOf(input, context) }
-      const details = { toolCall: call, signal: context.signal }
-      const run = new RunContext(context.values as never)
-      return agentsResult(await (invoke as ForeignFunction).call(theirs, run, call.arguments, details))
-    }
-    const requiresConfirmation = (input: unknown, context: ToolContext): unknown => {
-      const run = new RunContext(context.values as never)
-      return (needsApproval as ForeignFunction).call(theirs, run, input, callOf(input, context).callId)
-    }
-    const asks = typeof needsApproval === 'function' ? { requiresConfirmation } : {}
-    return [foreignTool({ name, description, inputSchema: parameters ?? {}, ...asks, handler }, options)]
-  })
-}
-
-/** Returns parts of text and pictures as content. Everything else is a plain result. */
-function agentsResult(returned: unknown): unknown {
-  const parts: readonly unknown[] = Array.isArray(returned) ? returned : [returned]
-  const blocks = parts.map(agentsBlock)
-  if (blocks.length === 0 || blocks.includes(undefined)) return returned
-  return content(blocks.filter((block) => block !== undefined))
-}
-
-function agentsBlock(part: unknown): Parameters<typeof content>[0][number] | undefined {
-  if (typeof part !== 'object' || part === null) return undefined
-  const { type, text, image } = part as Readonly<Record<string, unknown>>
-  if (type === 'text' && typeof text === 'string') return { type, text }
-  const [, mimeType, data] = typeof image === 'string' ? (/^data:([^;,]+);base64,(.*)$/s.exec(image) ?? []) : []
-  return type === 'image' && mimeType !== undefined && data !== undefined ? { type, mimeType, data } : undefined
 }

@@ -14,8 +14,9 @@ import {
   type ToolResult,
 } from '../index.ts'
 import { functionOption, required, type JsonSchemaObject } from '../extension.ts'
-import { aiSdk } from '../formats/ai-sdk.ts'
+import { aiSdk, type AiSdkFile } from '../formats/ai-sdk.ts'
 import { answerOf, offered, questionOf } from './_approvals.ts'
+import { bytesBase64 } from './_base64.ts'
 import { checkForeign, foreignTool, type ForeignOptions } from './_foreign.ts'
 import { checkConversation, hasFunctions } from './_options.ts'
 import { toolCallIdOf } from './_results.ts'
@@ -33,6 +34,8 @@ export interface StrandsSdk<Made> {
   readonly TextBlock: new (text: string) => object
   readonly JsonBlock: new (block: never) => object
   readonly ImageBlock: new (block: never) => object
+  /** Missing: documents are left out. */
+  readonly DocumentBlock?: new (block: never) => object
 }
 
 /** Options of `strandsTools`. */
@@ -50,6 +53,13 @@ export interface StrandsToolContext {
 }
 
 const imageFormats = new Set(['png', 'jpeg', 'gif', 'webp'])
+const documentTypes: ReadonlyMap<string, string> = new Map([
+  ['application/pdf', 'pdf'],
+  ['text/csv', 'csv'],
+  ['text/html', 'html'],
+  ['text/markdown', 'md'],
+  ['text/plain', 'txt'],
+])
 
 /**
  * Makes an executor's tools those of Strands agents. Every call goes through the executor's pipeline, in one session. The values of a
@@ -120,7 +130,7 @@ export function strandsTools<Made>(options: StrandsToolsOptions<Made>): Made[] {
     const { type, value } = part?.output ?? { type: 'text', value: '' }
     const parts: object[] =
       type === 'content'
-        ? value.map((each) => (each.type === 'text' ? new sdk.TextBlock(each.text) : fileOf(each.mediaType, each.data)))
+        ? value.map((each) => (each.type === 'text' ? new sdk.TextBlock(each.text) : fileOf(each)))
         : [type === 'text' || type === 'error-text' ? new sdk.TextBlock(value) : dataOf(value)]
     return new sdk.ToolResultBlock({ toolUseId, status: result.isError ? 'error' : 'success', content: parts } as never)
   }
@@ -131,13 +141,15 @@ export function strandsTools<Made>(options: StrandsToolsOptions<Made>): Made[] {
     return isObject ? new sdk.JsonBlock({ json: value } as never) : new sdk.TextBlock(JSON.stringify(value))
   }
 
-  function fileOf(mediaType: string, { data }: { readonly data: string }): object {
+  function fileOf({ mediaType, data: { data }, filename = 'file' }: AiSdkFile): object {
+    const source = { bytes: Uint8Array.from(atob(data), (one) => one.charCodeAt(0)) }
     const [kind, subtype = ''] = mediaType.split('/')
-    if (kind !== 'image' || !imageFormats.has(subtype)) return new sdk.TextBlock(`[${mediaType} left out]`)
-    return new sdk.ImageBlock({
-      format: subtype,
-      source: { bytes: Uint8Array.from(atob(data), (one) => one.charCodeAt(0)) },
-    } as never)
+    if (kind === 'image' && imageFormats.has(subtype)) return new sdk.ImageBlock({ format: subtype, source } as never)
+    const documentFormat = documentTypes.get(mediaType)
+    if (documentFormat === undefined || sdk.DocumentBlock === undefined)
+      return new sdk.TextBlock(`[${mediaType} left out]`)
+    const name = filename.replaceAll(/(?:%[\da-f]{2}|[^a-z\d\s()[\]-])+/gi, '-') // Bedrock takes no other characters
+    return new sdk.DocumentBlock({ name, format: documentFormat, source } as never)
   }
 
   return offered(visit).map(strandsTool) as Made[]
@@ -219,17 +231,17 @@ function strandsOutput({ status, content: parts, error }: StrandsResult): unknow
 }
 
 function strandsBlock(part: Readonly<Record<string, unknown>>): ContentBlock {
-  const { type, text, json: data, format, source } = part
+  const { type, text, json: data, format, name, source } = part
   if (type === 'textBlock') return { type: 'text', text: String(text) }
   if (type === 'jsonBlock') return { type: 'json', data }
   const { bytes } = Object(source) as { readonly bytes?: unknown }
-  if (type !== 'imageBlock' || !(bytes instanceof Uint8Array))
-    return { type: 'json', data: JSON.parse(JSON.stringify(part)) }
-  return { type: 'image', data: base64Of(bytes), mimeType: `image/${String(format)}` }
-}
-
-function base64Of(bytes: Uint8Array): string {
-  let binary = ''
-  for (const byte of bytes) binary += String.fromCharCode(byte)
-  return btoa(binary)
+  if (bytes instanceof Uint8Array && type === 'imageBlock') {
+    return { type: 'image', data: bytesBase64(bytes), mimeType: `image/${String(format)}` }
+  }
+  const [mimeType] = [...documentTypes].find(([, each]) => each === format) ?? []
+  if (bytes instanceof Uint8Array && type === 'documentBlock' && mimeType !== undefined) {
+    const uri = `file:///${encodeURIComponent(String(name))}`
+    return { type: 'resource', resource: { uri, mimeType, blob: bytesBase64(bytes) } }
+  }
+  return { type: 'json', data: JSON.parse(JSON.stringify(part)) }
 }

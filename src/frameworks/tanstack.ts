@@ -4,12 +4,20 @@
  *
  * @module
  */
-import { ToolFailure, type Schema, type Tool, type ToolContext, type ToolResult } from '../index.ts'
+import {
+  content,
+  ToolFailure,
+  type ContentBlock,
+  type Schema,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+} from '../index.ts'
 import type { JsonSchemaObject } from '../extension.ts'
 import { aiSdk } from '../formats/ai-sdk.ts'
 import { offered } from './_approvals.ts'
 import { checkForeign, foreignTool, type ForeignOptions } from './_foreign.ts'
-import { checkConversation } from './_options.ts'
+import { checkConversation, type ForeignFunction } from './_options.ts'
 import { toolCallIdOf } from './_results.ts'
 import { Visit, type FrameworkOptions } from './_visit.ts'
 
@@ -126,7 +134,12 @@ export function tanstackTools(options: FrameworkOptions): TanstackTools {
     const [part] = format.results([{ ...result, id: result.id ?? result.toolName }]).content
     const { type, value } = part?.output ?? { type: 'text', value: '' }
     if (type === 'content') {
-      return value.map((each) => (each.type === 'text' ? each.text : `[${each.mediaType} left out]`)).join('\n')
+      return value.map((each) => {
+        if (each.type === 'text') return { type: 'text', content: each.text }
+        const { mediaType: mimeType, data } = each
+        if (!mimeType.startsWith('image/')) return { type: 'text', content: `[${mimeType} left out]` }
+        return { type: 'image', source: { type: 'data', value: data.data, mimeType } }
+      })
     }
     if (!result.isError) return value
     // What is thrown is an error for TanStack, and its message is what the model reads.
@@ -147,9 +160,9 @@ export function tanstackTools(options: FrameworkOptions): TanstackTools {
             function: { name },
           } of toolCalls)
             names.set(id, name)
-        const answers = messages.flatMap(({ role, toolCallId: id, content }) => {
+        const answers = messages.flatMap(({ role, toolCallId: id, content: text }) => {
           const name = id === undefined ? undefined : names.get(id)
-          if (role !== 'tool' || id === undefined || name === undefined || !isDenial(content)) return []
+          if (role !== 'tool' || id === undefined || name === undefined || !isDenial(text)) return []
           return [{ id, name, answer }]
         })
         await visit.answer(answers, context)
@@ -167,9 +180,9 @@ export function tanstackTools(options: FrameworkOptions): TanstackTools {
 }
 
 /** Returns whether the result of a tool is TanStack's own, for a call that was denied. */
-function isDenial(content: unknown): boolean {
+function isDenial(text: unknown): boolean {
   try {
-    return typeof content === 'string' && (JSON.parse(content) as { readonly approved?: unknown }).approved === false
+    return typeof text === 'string' && (JSON.parse(text) as { readonly approved?: unknown }).approved === false
   } catch {
     return false
   }
@@ -205,19 +218,33 @@ export function fromTanstack(tools: readonly TanstackForeignTool[], options: For
     // TanStack validates results only with schemas that have a validator.
     const { outputSchema } = theirs
     const checked = Object(outputSchema) as object
-    const handler = (input: unknown, context: ToolContext): unknown => {
+    const handler = async (input: unknown, context: ToolContext): Promise<unknown> => {
       const { signal, values, emit } = context
       const toolCallId = toolCallIdOf(context)
-      return (execute as (...args: unknown[]) => unknown).call(theirs, input, {
-        toolCallId,
-        context: values,
-        abortSignal: signal,
-        emitCustomEvent: emit,
-      })
+      const execution = { toolCallId, context: values, abortSignal: signal, emitCustomEvent: emit }
+      return tanstackResult(await (execute as ForeignFunction).call(theirs, input, execution))
     }
     return foreignTool(
       { ...shared, ...('~standard' in checked && { outputSchema: checked as Schema }), handler },
       options,
     )
   })
+}
+
+/** Returns the parts that TanStack gives a model as they are. Everything else is a plain result. */
+function tanstackResult(returned: unknown): unknown {
+  if (!Array.isArray(returned) || returned.length === 0) return returned
+  const blocks = returned.map(tanstackBlock)
+  return blocks.includes(undefined) ? returned : content(blocks.filter((block) => block !== undefined))
+}
+
+function tanstackBlock(part: unknown): ContentBlock | undefined {
+  const { type, content: text, source } = Object(part) as Readonly<Record<string, unknown>>
+  if (type === 'text') return typeof text === 'string' ? { type, text } : undefined
+  const { type: sourceType, value, mimeType } = Object(source) as Readonly<Record<string, unknown>>
+  if (sourceType !== 'data' || typeof value !== 'string' || typeof mimeType !== 'string') return undefined
+  if (type === 'image' || type === 'audio') return { type, data: value, mimeType }
+  return type === 'document'
+    ? { type: 'resource', resource: { uri: 'file:///file', mimeType, blob: value } }
+    : undefined
 }

@@ -2,7 +2,7 @@
 import type { ToolMessage } from '@langchain/core/messages'
 import type { StructuredToolInterface } from '@langchain/core/tools'
 import { computeCallId, createExecutor, shown, tool } from 'toolwright'
-import { fromLangchain } from 'toolwright/frameworks/langchain'
+import { fromLangchain, langchainTools } from 'toolwright/frameworks/langchain'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { framework } from './_framework.ts'
@@ -11,7 +11,11 @@ import { inProcess, journalFile, kit } from './_kit.ts'
 import { runsOf } from './_tools.ts'
 
 const { graphOf, toolsOf } = await framework(() => import('./drivers/langgraph.ts'))
-const { Command, interrupt } = await framework(() => import('@langchain/langgraph'))
+const { Command, INTERRUPT, interrupt, isInterrupted, MemorySaver } = await framework(
+  () => import('@langchain/langgraph'),
+)
+const { createReactAgent } = await framework(() => import('@langchain/langgraph/prebuilt'))
+const { fakeModel } = await framework(() => import('@langchain/core/testing'))
 const {
   DynamicStructuredTool,
   DynamicTool,
@@ -101,6 +105,19 @@ describe.skipIf(missing !== undefined)('langchainTools', () => {
         message: expect.stringContaining('"values"') as string,
       }),
     )
+  })
+
+  test('gives the model pictures if it should, and a note otherwise', async () => {
+    const { executor } = kit()
+    const core = { DynamicStructuredTool, ToolMessage: messages.ToolMessage }
+    const told = async (id: string, name: string, args: object, pictures?: boolean) => {
+      const tools = langchainTools({ executor, session: 'thread-1', core, ...(pictures !== undefined && { pictures }) })
+      return (await invoke(tools, call(id, args, name))).content
+    }
+    const url = 'data:image/png;base64,aGk='
+    expect(await told('c1', 'picture', {}, true)).toEqual([{ type: 'image_url', image_url: { url } }])
+    expect(await told('c2', 'picture', {})).toContain('image left out')
+    expect(await told('c3', 'pay', { cents: 5 }, true)).toBe('{"paid":5,"by":"unknown"}')
   })
 
   test('gives LangChain the options that a tool has for it, and keeps its own', () => {
@@ -210,6 +227,27 @@ describe.skipIf(missing !== undefined)('langchainTools in a graph', () => {
     const { said } = await graph.resume(answer)
     expect(said['c500']).toContain('Permission denied')
     expect(runs()).toEqual([])
+  })
+
+  test('give each question its own answer by its id, if an agent asks several at once', async () => {
+    const { executor, runs } = kit()
+    const llm = fakeModel()
+      .respondWithTools([pay(500), pay(700)])
+      .respond(new messages.AIMessage('done'))
+    const checkpointer = new MemorySaver()
+    const agent = createReactAgent({ llm, tools: toolsOf(executor, { interrupt }), checkpointer, version: 'v2' })
+    const config = { configurable: { thread_id: 'thread-1' } }
+    const asked = await agent.invoke({ messages: [new messages.HumanMessage('go')] }, config)
+    const questions = isInterrupted<{ toolCallId: string }>(asked) ? asked[INTERRUPT] : []
+    const answers = questions.map(({ id = '', value }) => [id, { approved: value?.toolCallId === 'c700' }] as const)
+    expect(answers).toHaveLength(2)
+    const { messages: told } = await agent.invoke(new Command({ resume: Object.fromEntries(answers) }), config)
+    expect(runs()).toEqual(['pay 700'])
+    const results = told.filter((message) => message instanceof messages.ToolMessage)
+    expect(results.map(({ tool_call_id: id, status }) => [id, status])).toEqual([
+      ['c500', 'error'],
+      ['c700', 'success'],
+    ])
   })
 
   test('do not run other args than the person was shown, nor a call of another session', async () => {

@@ -1,5 +1,5 @@
 // Mastra, the package itself, with a model that says what it was told to say.
-import { createExecutor } from 'toolwright'
+import { createExecutor, tool } from 'toolwright'
 import { fromMastra } from 'toolwright/frameworks/mastra'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -54,6 +54,29 @@ describe.skipIf(missing !== undefined)('mastraTools', () => {
     expect(approval).toMatchObject({ decidedBy: 'mastra', note: 'fine' })
   })
 
+  test('run at once if no person could be asked about them', async () => {
+    const { promise: bothRun, resolve } = Promise.withResolvers<void>()
+    let running = 0
+    const meet = tool('meet', async () => {
+      running++
+      if (running === 2) resolve()
+      await bothRun
+      return 'met'
+    })
+    const calls = ['c1', 'c2'].map((id) => ({ id, name: 'meet', args: {} }))
+    const executor = createExecutor({ tools: [meet] })
+    const { results } = await read(await agentOf(executor, modelOf({ calls }, { text: 'done' })).stream('go'))
+    expect(results).toMatchObject([{ result: { status: 'ok' } }, { result: { status: 'ok' } }])
+  })
+
+  test('suspend the run too if only a policy asks', async () => {
+    const use = [{ policies: [{ name: 'careful', decide: () => ({ decision: 'ask' as const }) }] }]
+    const executor = createExecutor({ tools: [tool('now', () => '12:00')], use })
+    const calls = ['c1', 'c2'].map((id) => ({ id, name: 'now', args: {} }))
+    const { suspended } = await read(await agentOf(executor, modelOf({ calls }, { text: 'done' })).stream('go'))
+    expect(suspended).toMatchObject([{ toolCallId: 'c1' }]) // one after the other
+  })
+
   test.each([[{ approved: false }], [{ approved: 'true' }], [{ approved: 1 }], [{}]])(
     'take %j for no',
     async (answer) => {
@@ -68,10 +91,10 @@ describe.skipIf(missing !== undefined)('mastraTools', () => {
 
   test('do not run what no person was asked, nor other args than were shown', async () => {
     const { executor, runs } = kit()
-    const [tool] = Object.values(mastraTools({ executor, session: 'thread-1', createTool }))
+    const [payTool] = Object.values(mastraTools({ executor, session: 'thread-1', createTool }))
     const agent = { agentId: 'payer', toolCallId: 'c500', messages: [], suspend: () => Promise.resolve() }
     const forge = (cents: number, id = 'c500') =>
-      tool?.execute?.(
+      payTool?.execute?.(
         { cents } as never,
         { agent: { ...agent, toolCallId: id, resumeData: { approved: true } } } as never,
       )
@@ -173,5 +196,34 @@ describe.skipIf(missing !== undefined)('fromMastra', () => {
     expect((await executor.execute({ name: 'suspends' })).error?.message).toContain('no agent runs it')
     const answered = createExecutor({ tools: fromMastra(tools, { onSuspend: (payload) => ({ payload }) }) })
     expect((await answered.execute({ name: 'suspends' })).content).toMatchObject([{ data: { payload: { who: '?' } } }])
+  })
+
+  test('shows the model the pictures that a tool shows, and leaves alone what is no error of Mastra', async () => {
+    const toModelOutput = () => ({
+      type: 'content',
+      value: [
+        { type: 'text', text: 'a dot' },
+        { type: 'media', mediaType: 'image/png', data: 'aGk=' },
+      ],
+    })
+    const fields = { description: 'Acts', inputSchema: z.object({}) }
+    const draw = createTool({ ...fields, id: 'draw', toModelOutput, execute: () => Promise.resolve({ dots: 1 }) })
+    const own = { error: true, message: 'half of it failed', done: 7 }
+    const report = createTool({ ...fields, id: 'report', execute: () => Promise.resolve(own) })
+    const wrong = createTool({
+      ...fields,
+      id: 'wrong',
+      outputSchema: z.object({ n: z.number() }),
+      execute: () => Promise.resolve({ n: 'x' } as never),
+    })
+    const executor = createExecutor({ tools: fromMastra([draw, report, wrong]) })
+    const drawn = await executor.execute({ name: 'draw' })
+    expect(drawn.content).toEqual([
+      { type: 'text', text: 'a dot' },
+      { type: 'image', data: 'aGk=', mimeType: 'image/png' },
+    ])
+    expect(await drawn.artifact?.cat()).toBe('{"dots":1}')
+    expect((await executor.execute({ name: 'report' })).value).toEqual(own)
+    expect((await executor.execute({ name: 'wrong' })).error?.message).toContain('output validation failed')
   })
 })

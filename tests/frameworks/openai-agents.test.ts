@@ -121,6 +121,51 @@ describe.skipIf(missing !== undefined)('OpenAI Agents', () => {
   })
 })
 
+describe.skipIf(missing !== undefined)('OpenAI Agents and names, and texts that are no JSON', () => {
+  const called = { id: 'c1', name: 'drop-it', args: {} }
+
+  test('run an approved call of a tool whose name has a dash, which the SDK would rename', async () => {
+    const drop = tool({ name: 'drop-it', description: 'Drops', requiresConfirmation: true, handler: () => 'dropped' })
+    const executor = createExecutor({ tools: [drop] })
+    const model = modelOf([called])
+    const { agent } = agentOf(executor, model)
+    const { interruptions, state } = await new Runner().run(agent, 'go')
+    expect(interruptions.map(({ name }) => name)).toEqual(['drop-it'])
+    for (const interruption of interruptions) state.approve(interruption)
+    await new Runner().run(agent, state)
+    expect(toldOf(model, 'c1')).toBe('dropped')
+  })
+
+  test('record that it was rejected', async () => {
+    const drop = tool({ name: 'drop-it', description: 'Drops', requiresConfirmation: true, handler: () => 'dropped' })
+    const { agent, passAnswers } = agentOf(createExecutor({ tools: [drop] }), modelOf([called]))
+    const { interruptions, state } = await new Runner().run(agent, 'go')
+    for (const interruption of interruptions) state.reject(interruption)
+    expect(await passAnswers(state)).toMatchObject([{ toolName: 'drop-it', status: 'denied' }])
+  })
+
+  test('tell the model of a text that is no JSON, if nothing could ask a person, and interrupt nothing', async () => {
+    const executor = createExecutor({ tools: [tool('now', () => '12:00')] })
+    const model = modelOf([{ id: 'c1', name: 'now', text: '{"a":1,' }])
+    const { finalOutput, interruptions } = await new Runner().run(agentOf(executor, model).agent, 'go')
+    expect([finalOutput, interruptions]).toEqual(['done', []])
+    expect(toldOf(model, 'c1')).toContain('JSON')
+  })
+
+  const ask = () => ({ decision: 'ask' as const })
+  const clock = { name: 'now', description: 'Tells the time', handler: () => '12:00' }
+  test.each<[string, Parameters<typeof createExecutor>[0]]>([
+    ['a policy', { tools: [tool(clock)], use: [{ policies: [{ name: 'careful', decide: ask }] }] }],
+    ['a hook', { tools: [tool({ ...clock, hooks: { preToolUse: ask } })] }],
+  ])('ask if only %s wants it', async (_title, config) => {
+    const { interruptions } = await new Runner().run(
+      agentOf(createExecutor(config), modelOf([{ id: 'c1', name: 'now', args: {} }])).agent,
+      'go',
+    )
+    expect(interruptions).toHaveLength(1)
+  })
+})
+
 describe.skipIf(missing !== undefined)('tools of OpenAI Agents', () => {
   const weather = () =>
     agentsTool({
@@ -164,5 +209,74 @@ describe.skipIf(missing !== undefined)('tools of OpenAI Agents', () => {
     const leaving = new AbortController()
     const executor = createExecutor({ tools: fromOpenaiAgents([waits], { RunContext }) })
     expect((await executor.execute({ name: 'waits' }, { signal: leaving.signal })).status).toBe('cancelled')
+  })
+
+  const made = (fields: object, execute: () => unknown = () => 'done') =>
+    agentsTool({ name: 'act', description: 'Acts', parameters: z.object({}), errorFunction: null, execute, ...fields })
+  const act = async (fields: object, execute?: () => unknown) => {
+    const executor = createExecutor({ tools: fromOpenaiAgents([made(fields, execute)], { RunContext }) })
+    return executor.execute({ name: 'act' }, { values: { user: 'ada' } })
+  }
+
+  test.each<[string, unknown, object]>([
+    [
+      'a data address',
+      { type: 'image', image: 'data:image/webp;base64,aGk=' },
+      { mimeType: 'image/webp', data: 'aGk=' },
+    ],
+    [
+      'bytes',
+      { type: 'image', image: { data: Uint8Array.of(104, 105), mediaType: 'image/png' } },
+      { mimeType: 'image/png', data: 'aGk=' },
+    ],
+    [
+      'base64',
+      { type: 'image', image: { data: 'aGk=', mediaType: 'image/gif' } },
+      { mimeType: 'image/gif', data: 'aGk=' },
+    ],
+    [
+      'a file',
+      { type: 'file', file: { data: 'aGk=', mediaType: 'application/pdf', filename: 'a b.pdf' } },
+      { resource: { uri: 'file:///a%20b.pdf', mimeType: 'application/pdf', blob: 'aGk=' } },
+    ],
+  ])('give pictures and files as %s', async (_title, output, block) => {
+    expect((await act({}, () => output)).content).toMatchObject([block])
+  })
+
+  test('leave an address of a picture as the value that it is', async () => {
+    const image = { type: 'image', image: 'https://example.com/a.png' }
+    expect((await act({}, () => image)).value).toEqual(image)
+  })
+
+  test('keep their guardrails, which no agent runs here', async () => {
+    const ran: string[] = []
+    const guardrail = (type: string, seen: string) => ({
+      name: 'careful',
+      run: async ({ context }: { context: { context: { user: string } } }) => {
+        ran.push(`${seen} ${context.context.user}`)
+        return { behavior: { type, message: 'Not for you.' } }
+      },
+    })
+    const execute = (): string => String(ran.push('run'))
+    const refused = await act({ inputGuardrails: [guardrail('rejectContent', 'before')] }, execute)
+    expect(refused).toMatchObject({ status: 'error', effect: 'none', content: [{ text: 'Not for you.' }] })
+    expect(ran).toEqual(['before ada'])
+    const stopped = await act({ inputGuardrails: [guardrail('throwException', 'before')] }, execute)
+    expect(stopped.error?.message).toContain('The guardrail "careful" stopped the call.')
+    const both = { inputGuardrails: [guardrail('allow', 'in')], outputGuardrails: [guardrail('rejectContent', 'out')] }
+    expect((await act(both, execute)).content).toEqual([{ type: 'text', text: 'Not for you.' }])
+    expect(ran.slice(-3)).toEqual(['in ada', 'run', 'out ada'])
+  })
+
+  test('keep their timeout, unless the application says otherwise, and are refused while they are not enabled', async () => {
+    const patient = [made({ timeoutMs: 120_000 })]
+    const timeoutsOf = (tools = {}) => fromOpenaiAgents(patient, { RunContext, tools }).map(({ timeout }) => timeout)
+    expect([timeoutsOf(), timeoutsOf({ act: { timeout: 5_000 } })]).toEqual([[120_000], [5_000]])
+    expect(await act({ isEnabled: false })).toMatchObject({
+      status: 'error',
+      effect: 'none',
+      content: [{ text: 'Tool "act" is not enabled.' }],
+    })
+    expect((await act({ isEnabled: true })).value).toBe('done')
   })
 })

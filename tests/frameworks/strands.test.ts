@@ -162,6 +162,22 @@ describe.skipIf(missing !== undefined)('fromStrands', () => {
     expect(await executor.execute({ name: 'waits' }, { signal: leaving.signal })).toMatchObject({ status: 'cancelled' })
   })
 
+  test('takes documents, and gives them as documents', async () => {
+    const source = { bytes: Uint8Array.of(104, 105) }
+    const read = sdk.tool({
+      name: 'read',
+      description: 'Reads',
+      inputSchema: z.object({}),
+      callback: () => new sdk.DocumentBlock({ name: 'the plan', format: 'pdf', source }) as never,
+    })
+    const executor = createExecutor({ tools: fromStrands([read]) })
+    const resource = { uri: 'file:///the%20plan', mimeType: 'application/pdf', blob: 'aGk=' }
+    expect((await executor.execute({ name: 'read' })).content).toEqual([{ type: 'resource', resource }])
+    const agent = agentOf(executor, new FakeModel([[{ id: 'c1', name: 'read', args: {} }]]))
+    await agent.invoke('go')
+    expect(resultIn(agent, 'c1')?.content).toMatchObject([{ type: 'documentBlock', name: 'the-plan', format: 'pdf' }])
+  })
+
   test('fails if a tool interrupts its agent, unless the host answers', async () => {
     const ask = sdk.tool({
       name: 'ask',

@@ -97,6 +97,12 @@ describe.skipIf(missing !== undefined)('tanstackTools', () => {
     expect(runs).toEqual([])
   })
 
+  test('give the model pictures as parts', async () => {
+    const { told } = await request(kit().executor, [{ id: 'c1', name: 'picture', args: {} }])
+    const part = { type: 'image', source: { type: 'data', value: 'aGk=', mimeType: 'image/png' } }
+    expect(JSON.parse(told('c1') ?? '')).toEqual([part])
+  })
+
   test('throw what failed, which is an error for TanStack', async () => {
     const [pay] = tanstackTools({ executor: kit().executor, session: 'chat-1' }).tools
     await expect(pay?.execute({ cents: 'x' }, { toolCallId: 'c1' })).rejects.toThrow('cents')
@@ -145,5 +151,22 @@ describe.skipIf(missing !== undefined)('fromTanstack', () => {
     )
     const executor = createExecutor({ tools: fromTanstack([waits] as never) })
     expect((await executor.execute({ name: 'waits' }, { signal: leaving.signal })).status).toBe('cancelled')
+  })
+
+  test('takes parts for the model as content, and other arrays as values', async () => {
+    const fields = { description: 'Acts', inputSchema: z.object({}) }
+    const source = { type: 'data', value: 'aGk=', mimeType: 'image/png' }
+    const parts = [
+      { type: 'text', content: 'a dot' },
+      { type: 'image', source },
+    ]
+    const draw = toolDefinition({ ...fields, name: 'draw' }).server(() => parts)
+    const rows = toolDefinition({ ...fields, name: 'rows' }).server(() => [{ type: 'text' }])
+    const executor = createExecutor({ tools: fromTanstack([draw, rows] as never) })
+    expect((await executor.execute({ name: 'draw' })).content).toEqual([
+      { type: 'text', text: 'a dot' },
+      { type: 'image', data: 'aGk=', mimeType: 'image/png' },
+    ])
+    expect((await executor.execute({ name: 'rows' })).value).toEqual([{ type: 'text' }])
   })
 })

@@ -40,7 +40,7 @@ export interface Limit<Counted extends Tally> {
   /** Whether each `callId` is counted apart. Default: `false`. */
   readonly isByCall?: boolean
   /** Returns why no further call may begin, or `undefined` if one may. `allowance` says how much is allowed, and of what. */
-  refusal(tally: Counted, allowance: string, weight: number): string | undefined
+  refusal(tally: Counted, allowance: () => string, weight: number): string | undefined
   /** Counts a call that has begun. */
   begun(tally: Counted, weight: number): void
   /** Called with the tally of each call that is decided on, for a policy that adds to it. */
@@ -81,6 +81,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     const tally = tallies.get(key) ?? limit.create()
     tallies.delete(key)
     tallies.set(key, tally)
+    if (tallies.size <= mostTallies) return tally
     for (const [oldest, { waiting }] of tallies) {
       if (tallies.size <= mostTallies) break
       if (waiting === 0 && oldest !== key) tallies.delete(oldest)
@@ -108,7 +109,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     // A call that a client has answered began when the client was asked, perhaps in another process.
     const isAnswered = resumption?.reason === 'client'
     if (isAnswered && weights.has(place)) return undefined
-    const reason = isAnswered ? undefined : limit.refusal(tally, allowanceOf(tool), weight)
+    const reason = isAnswered ? undefined : limit.refusal(tally, () => allowanceOf(tool), weight)
     if (reason !== undefined) return { decision: 'deny', reason }
     tally.waiting++
     tally.reserved += weight
@@ -122,7 +123,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     if (tools !== undefined && !tools.includes(tool)) return undefined
     const weight = limit.weightOf?.(call) ?? 1
     const tally = tallies.get(keyOf(call, tool)) ?? limit.create()
-    const reason = typeof weight === 'string' ? weight : limit.refusal(tally, allowanceOf(tool), weight)
+    const reason = typeof weight === 'string' ? weight : limit.refusal(tally, () => allowanceOf(tool), weight)
     return reason === undefined ? undefined : { decision: 'deny', reason }
   }
 
@@ -141,11 +142,12 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     const key = keyOf(event, tool)
     const place = limitKey(invocationId, key)
     const weight = take(places, place)
-    if (weight !== undefined) giveBack(tallyOf(key), weight)
+    const tally = tallies.get(key) // what has a place is not evicted
+    if (weight !== undefined && tally !== undefined) giveBack(tally, weight)
     if (event.event === 'call:settled') take(weights, place)
     else if (isWaiting && !isAsked) return
     else if ((tools === undefined || tools.includes(tool)) && !(event.event === 'tool:start' && weights.has(place))) {
-      limit.begun(tallyOf(key), weight ?? 1)
+      limit.begun(tally ?? tallyOf(key), weight ?? 1)
       if (isAsked) remember(place)
     }
   }
@@ -178,9 +180,9 @@ interface Counting {
   readonly callId: string | null
 }
 
-/** Returns the key of a call among the calls that share a limit. */
+/** Returns the key of a call among the calls that share a limit. The length keeps two pairs of the same letters apart. */
 function limitKey(invocationId: string, key: string): string {
-  return JSON.stringify([invocationId, key])
+  return `${invocationId.length} ${invocationId}${key}`
 }
 
 function giveBack(tally: Tally, weight: number): void {

@@ -99,7 +99,7 @@ export function budget(options: BudgetOptions): Limiting {
       refusal({ spent, waiting }, allowance) {
         if (spent + waiting < most) return undefined
         const rest = spent < most ? `, ${waiting} of which ${waiting === 1 ? 'waits' : 'wait'} to begin` : ''
-        return `The budget is used up: ${allowance}${rest}`
+        return `The budget is used up: ${allowance()}${rest}`
       },
       begun: (tally) => void tally.spent++,
     })
@@ -122,7 +122,7 @@ function budgetOfUnits({ units, cost, per, tools }: UnitBudget): Limiting {
     refusal({ spent, reserved, fault }, allowance, weight) {
       if (fault !== undefined) return `It is not known what is left of the budget. After an earlier call: ${fault}`
       if (spent + reserved + weight <= units) return undefined
-      return `The budget does not allow the call: ${allowance}, ${spent + reserved} are used or reserved, and the call needs ${weight}`
+      return `The budget does not allow the call: ${allowance()}, ${spent + reserved} are used or reserved, and the call needs ${weight}`
     },
     begun: (tally, weight) => void (tally.spent += weight),
     decided: (tally, context, weight) => void reservations.set(context, { tally, weight }),

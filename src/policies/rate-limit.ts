@@ -72,7 +72,7 @@ export function rateLimit(options: RateLimitOptions): Limiting {
       const [oldest] = starts
       const soon =
         oldest === undefined ? 'once the calls before it are done' : `in ${durationInWords(oldest + interval - now)}`
-      return `Too many calls: ${allowance} within ${durationInWords(interval)}. Try again ${soon}`
+      return `Too many calls: ${allowance()} within ${durationInWords(interval)}. Try again ${soon}`
     },
     begun(recent) {
       recent.starts.push(performance.now())

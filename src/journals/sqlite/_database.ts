@@ -47,7 +47,7 @@ function openingAdvice(file: string, error: unknown): string {
   try {
     if (isDirectory(file)) return ' It is a directory: give the path of a file in it.'
     const directory = dirname(file)
-    if (isDirectory(directory)) return adviceFor(error)
+    if (isDirectory(directory)) return sqliteAdvice(error)
     return ` There is no directory ${directory}: make it first, or give the path of a file in one that is there.`
   } catch {
     return '' // this process may not look there
@@ -146,7 +146,7 @@ function isBusy(error: unknown): boolean {
 }
 
 /** Says what to do about SQLITE_READONLY and SQLITE_CANTOPEN, and about SQLITE_IOERR, which a full disk is too. */
-function adviceFor(error: unknown): string {
+function sqliteAdvice(error: unknown): string {
   if ((error as { code?: unknown }).code === 'EACCES' || [8, 14].includes(resultCode(error))) return rightsAdvice
   return resultCode(error) === 10 ? roomAdvice : ''
 }

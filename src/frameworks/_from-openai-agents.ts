@@ -24,8 +24,8 @@ export interface OpenAiAgentsForeignTool {
 /** A guardrail of a tool. */
 export interface OpenAiGuardrail {
   readonly name: string
-  // oxlint-disable-next-line typescript/no-explicit-any -- the SDK's types of its data depend on the context of the run
-  readonly run: (data: any) => Promise<{ readonly behavior: { readonly type: string; readonly message?: string } }>
+  /** `never`, since the SDK's types of the data depend on the context of the run. */
+  readonly run: (data: never) => Promise<{ readonly behavior: { readonly type: string; readonly message?: string } }>
 }
 
 /** Options of `fromOpenaiAgents`. */
@@ -94,7 +94,7 @@ export function fromOpenaiAgents(tools: readonly OpenAiAgentsForeignTool[], opti
 /** Returns what the first guardrail that refuses says in place of the output. @throws `ToolFailure` if one ends the run. */
 async function objection(guardrails: readonly OpenAiGuardrail[], data: object): Promise<string | undefined> {
   for (const guardrail of guardrails) {
-    const { behavior } = await guardrail.run(data)
+    const { behavior } = await guardrail.run(data as never)
     if (behavior.type === 'rejectContent') return behavior.message ?? ''
     if (behavior.type !== 'allow') {
       throw new ToolFailure(`The guardrail ${JSON.stringify(guardrail.name)} stopped the call.`)

@@ -82,11 +82,17 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
       describeJournal('broken', () => ({ open: () => {
         const { journal } = memoryJournal()
         return { journal: { ...journal, claim: (record, owner) => journal.claim(record, owner) ?? { owner, number: 0 } } }
+      } }))
+      describeJournal('pageless', () => ({ open: () => {
+        const { journal } = memoryJournal()
+        return { journal: { ...journal, list: ({ before, ...query }) => journal.list(query) } }
       } }))`,
     )
     writeFileSync(
       join(folder, 'others.test.js'),
       `import { memoryStore } from 'toolwright'
+      import { describeMiddleware } from 'toolwright/conformance/middleware'
+      import { describeObserver } from 'toolwright/conformance/observers'
       import { describePolicy } from 'toolwright/conformance/policies'
       import { describeStore } from 'toolwright/conformance/stores'
       import { permissions } from 'toolwright/policies/permissions'
@@ -102,7 +108,12 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
         return { store: { ...store, write, open: (handle) => store.open(handle, { session: sessions.get(handle) }) } }
       })
       describePolicy('my policy', { allowing: () => permissions({ mode: 'auto' }), asking: () => permissions({ mode: 'ask' }) })
-      describePolicy('broken policy', { refusing: () => permissions({ mode: 'auto' }) })`,
+      describePolicy('broken policy', { refusing: () => permissions({ mode: 'auto' }) })
+      const decide = ({ input }) => { input.extra = true }
+      describePolicy('adding policy', { allowing: () => ({ policies: [{ name: 'adds', decide }] }) })
+      describeMiddleware('no middleware', () => ({ middleware: [] }))
+      describeObserver('no observer', () => () => {})
+      describeStore('no store', () => memoryStore())`,
     )
     const answer = join(folder, 'answer.json')
     const command = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder, '--reporter', 'json']
@@ -110,7 +121,7 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
       // The broken journal fails, as it should.
     })
     const { testResults } = JSON.parse(readFileSync(answer, 'utf8')) as {
-      testResults: { assertionResults: { fullName: string; status: string }[] }[]
+      testResults: { assertionResults: { fullName: string; status: string; failureMessages: string[] }[] }[]
     }
     const outcomes = testResults.flatMap((file) => file.assertionResults)
     const statusesOf = (name: string): string[] =>
@@ -124,6 +135,17 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
     const failures = outcomes.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName)
     expect(failures).toContain('broken store guards an artifact of another session is as unknown as one that never was')
     expect(failures).toContain('broken policy is a policy that refuses in one line, and nothing runs')
+    expect(failures).toContain('adding policy is a policy that lets the call run')
+    expect(failures.some((title) => title.startsWith('pageless lists pages of a few'))).toBe(true)
+    for (const [name, words] of [
+      ['no middleware', 'has no `middleware`'],
+      ['no observer', 'is not `{ extension, said }`'],
+      ['no store', '`make` gives `{ store }`'],
+    ] as const) {
+      const wrong = outcomes.filter(({ fullName, status }) => fullName.startsWith(name) && status !== 'skipped')
+      expect(wrong.length).toBeGreaterThan(4)
+      for (const { failureMessages } of wrong) expect(failureMessages.join()).toContain(words)
+    }
   }, 120_000)
 
   it('is loaded by Node as one file, which its other entries share', async () => {

@@ -81,7 +81,7 @@ const failures: readonly (readonly [title: string, thrown: unknown])[] = [
  * of what the suite hands on.
  *
  * @param name The name of the middleware, for the titles of the tests.
- * @param create Makes a new extension with middleware.
+ * @param makeExtension Makes a new extension with middleware.
  * @experimental
  * @example
  * ```ts
@@ -91,7 +91,14 @@ const failures: readonly (readonly [title: string, thrown: unknown])[] = [
  * describeMiddleware('retry', () => retry({ delay: 0 }))
  * ```
  */
-export function describeMiddleware(name: string, create: () => Extension): void {
+export function describeMiddleware(name: string, makeExtension: () => Extension): void {
+  const create = (): Extension => {
+    const extension = makeExtension()
+    // Without any, every test would pass, and nothing would be tested.
+    if (!Array.isArray(extension.middleware) || extension.middleware.length === 0)
+      throw new TypeError('The extension has no `middleware`: it is an array of functions, `{ middleware: [yours] }`.')
+    return extension
+  }
   const kinds = [{}, { traits: { readonly: true } }, { traits: { idempotent: true } }, { type: 'mcp' }]
 
   describe.each(kinds)(`${name} around a tool with %j`, (options) => {

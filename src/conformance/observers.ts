@@ -39,7 +39,7 @@ const escapable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
  * keeps tokens to itself.
  *
  * @param name The name of the observer, for the titles of the tests.
- * @param create Makes a new observer, with what it has said.
+ * @param make Makes a new observer, with what it has said.
  * @param options How the observer is tested.
  * @experimental
  * @example
@@ -56,9 +56,19 @@ const escapable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
  */
 export function describeObserver(
   name: string,
-  create: () => WatchedObserver,
+  make: () => WatchedObserver,
   { writesLines = false }: ObserverTestOptions = {},
 ): void {
+  const create = (): WatchedObserver => {
+    const watched = make()
+    const { extension, said } = watched as Partial<WatchedObserver>
+    if (!Array.isArray(extension?.observers) || !Array.isArray(said))
+      throw new TypeError(
+        'What was made is not `{ extension, said }`: an extension `{ observers: [yours] }`, and an array of what it has said.',
+      )
+    return watched
+  }
+
   function requireHarmless(output: readonly unknown[]): void {
     if (!writesLines) return
     for (const line of output) {

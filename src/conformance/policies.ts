@@ -121,6 +121,7 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
       const executor = createExecutor({ tools: [work], use: extensionsOf(allowing) })
       const result = await executor.execute({ name: 'work', args: { a: [1, { b: 2 }] } })
       expect(result).toMatchObject({ status: 'ok', content: [{ data: { a: [1, { b: 2 }] } }] })
+      expect(result.value).toEqual({ a: [1, { b: 2 }] }) // a policy that adds to the input adds to what the handler gets
     })
 
     testIf(allowing)('lets a call run that another policy asked about, once it is approved', async () => {
@@ -158,6 +159,7 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
       expect(status).toBe('waiting')
       const result = await executor.calls.decide(token, 'allow')
       expect(result).toMatchObject({ status: 'ok', content: [{ data: { a: 1 } }] })
+      expect(result.value).toEqual({ a: 1 })
     })
   })
 }

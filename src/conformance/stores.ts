@@ -45,11 +45,24 @@ export function describeStore(
   name: string,
   make: (limits?: StoreLimits) => StoreUnderTest | Promise<StoreUnderTest>,
 ): void {
-  const open = async (limits?: StoreLimits): Promise<StoreUnderTest> => make(limits)
+  const open = async (limits?: StoreLimits): Promise<StoreUnderTest> => {
+    const tested = await make(limits)
+    requireStore(tested)
+    return tested
+  }
   const suite: StoreSuite = { title: name, create: async (limits) => (await open(limits)).store }
   describeBytes(suite)
   describeGuards(suite)
   describeCopies(suite)
   describeLimits(suite)
   describeLeftovers(name, open)
+}
+
+/** Throws `TypeError` if what was made has no store: nothing of it could be tested. */
+function requireStore(tested: Partial<StoreUnderTest> | undefined): void {
+  const methods = ['write', 'open', 'delete'] as const
+  const lacking = methods.filter((name) => typeof tested?.store?.[name] !== 'function')
+  if (lacking.length === 0) return
+  const what = lacking.length === methods.length ? 'There is none' : `It lacks \`${lacking.join('`, `')}\``
+  throw new TypeError(`\`make\` gives \`{ store }\`: a store has \`write\`, \`open\` and \`delete\`. ${what}.`)
 }

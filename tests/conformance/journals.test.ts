@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describeJournal } from 'toolwright/conformance/journals'
 import type { Journal } from 'toolwright/records'
 import { afterAll, expect, test } from 'vitest'
+import { fixtureRecord, listedBy, promising } from './journals.ts'
 
 // The journal of the page is one that a third party could write: it passes the suite, without what is optional.
 const page = readFileSync(join(import.meta.dirname, '../../src/conformance/README.md'), 'utf8')
@@ -42,4 +43,21 @@ describeJournal('a journal of a class', () => ({ open: () => ({ journal: new Cla
 test('the journal of the page takes about 40 lines', () => {
   const [, body = ''] = /^export function mapJournal[^\n]*\n([^]*?)^}$/m.exec(snippet) ?? []
   expect(body.split('\n').length).toBeLessThanOrEqual(50)
+})
+
+test('the suite says what is missing of what is no whole journal, or no journal', () => {
+  const rest: object = { ...mapJournal(), takeOver: undefined }
+  expect(() => promising(rest as Journal)).toThrow(/a journal has `claim`, .* It lacks `takeOver`\.$/)
+  for (const nothing of [undefined, Promise.resolve(mapJournal())])
+    expect(() => promising(nothing as never)).toThrow(
+      /`open` gives `\{ journal \}`, and not as a promise: .* There is none\.$/,
+    )
+})
+
+test('the suite ends a list that has no end, which no time limit of a runner can', async () => {
+  const list: Journal['list'] = async function* () {
+    const fence = { owner: 'mine', number: 0 }
+    for (let index = 0; ; index++) yield { record: fixtureRecord(`call ${index}`), fence, idle: 0 }
+  }
+  await expect(listedBy(promising({ ...mapJournal(), list }))).rejects.toThrow(/gave more than 10000 records/)
 })

@@ -90,6 +90,7 @@ export function describeLists({ title, newJournal }: JournalSuite): void {
         for (let before: RecordQuery['before']; ;) {
           const page = (await listedBy(journal, { ...narrow, before, limit: 7 })).map(({ record }) => record)
           paged.push(...page.map(({ id }) => id))
+          expect(paged).toEqual(all.slice(0, paged.length).map(({ id }) => id)) // one that ignores `before` has no last page
           before = page.at(-1)
           if (page.length < 7) break
         }

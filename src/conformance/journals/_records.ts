@@ -10,29 +10,59 @@ export interface Promising extends Journal {
   beat(owner: string): Promise<void | readonly string[]>
 }
 
-const optionalMethods = [
-  'take',
-  'unsent',
-  'free',
-  'depth',
-  'settledOf',
-  'watch',
-  'requestCancel',
-  'delete',
-  'cuts',
-  'onDrop',
-] as const
+type OptionalName = { [Name in keyof Journal]-?: undefined extends Journal[Name] ? Name : never }[keyof Journal]
+
+// The compiler asks for each of them: the tests of a method that is missing here would be skipped for every journal.
+const optionalMethods: { readonly [Name in Exclude<OptionalName, 'bus'>]: true } = {
+  take: true,
+  unsent: true,
+  free: true,
+  depth: true,
+  settledOf: true,
+  watch: true,
+  requestCancel: true,
+  claimEffect: true,
+  delete: true,
+  cuts: true,
+  onDrop: true,
+}
+
+const requiredMethods = ['claim', 'write', 'read', 'takeOver', 'list', 'beat'] as const
+
+/** Throws `TypeError` if what was opened is no journal: nothing of it could be tested. */
+function requireJournal(journal: Partial<Journal> | undefined): void {
+  const lacking = requiredMethods.filter((name) => typeof journal?.[name] !== 'function')
+  if (lacking.length === 0) return
+  const what = lacking.length === requiredMethods.length ? 'There is none' : `It lacks \`${lacking.join('`, `')}\``
+  throw new TypeError(
+    `\`open\` gives \`{ journal }\`, and not as a promise: a journal has \`${requiredMethods.join('`, `')}\`. ${what}.`,
+  )
+}
+
+/** More records than any test of the suite makes. */
+const mostEntries = 10_000
+
+/** Hands records on, and ends a list that has no end: no time limit of a runner can, since it never lets a timer run. */
+async function* endingList(list: AsyncIterable<ListedRecord>): AsyncGenerator<ListedRecord, void> {
+  let count = 0
+  for await (const entry of list) {
+    if (++count > mostEntries)
+      throw new Error(`\`list\` gave more than ${mostEntries} records, and the place has fewer.`)
+    yield entry
+  }
+}
 
 /** A journal whose answers can all be waited for, whether it has them at once or not. It may be an instance of a class. */
 export function promising(journal: Journal): Promising {
-  const methods = optionalMethods.filter((name) => journal[name] !== undefined)
+  requireJournal(journal)
+  const methods = (Object.keys(optionalMethods) as OptionalName[]).filter((name) => journal[name] !== undefined)
   return {
     isDurable: journal.isDurable,
     claim: async (...args) => journal.claim(...args),
     write: async (...args) => journal.write(...args),
     read: async (invocationId) => journal.read(invocationId),
     takeOver: async (...args) => journal.takeOver(...args),
-    list: (query, report) => journal.list(query, report),
+    list: (query, report) => endingList(journal.list(query, report)),
     beat: async (owner) => journal.beat(owner),
     ...(journal.bus && { bus: journal.bus }),
     ...Object.fromEntries(methods.map((name) => [name, (journal[name] as () => unknown).bind(journal)])),

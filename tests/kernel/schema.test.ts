@@ -221,6 +221,16 @@ describe('JSON Schema for a model', () => {
     expect(described({ inputSchema })).toEqual({ type: 'object', title: 'converted' })
   })
 
+  test('is no promise, which would read as a schema that takes anything', () => {
+    const inputSchema = converting(async () => ({ type: 'object' }))
+    expect(() => described({ inputSchema })).toThrow(/converted to JSON Schema: none came at once/)
+  })
+
+  test('is not nothing', () => {
+    for (const nothing of [undefined, null, true, '{}', []])
+      expect(() => described({ inputSchema: converting(() => nothing) })).toThrow(/: none came at once\./)
+  })
+
   test('is asked for in 2020-12 first, then in draft 07', () => {
     const targets: string[] = []
     const inputSchema = converting(({ target }) => {

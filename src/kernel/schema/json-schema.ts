@@ -1,10 +1,10 @@
 import { SchemaConversionError } from '../errors.ts'
 import { copyOfJson } from '../json/copy.ts'
+import { isThenable } from '../json/thenable.ts'
 import type { Schema } from './infer.ts'
 import type { JsonSchema, JsonSchemaObject, StandardJSONSchemaV1, StandardSchemaV1 } from './standard.ts'
 
-// What is asked of a schema when a tool is made or described. It validates nothing: that stands in `validator.ts`, which a
-// program that only defines tools does not load.
+// What is asked of a schema when a tool is made or described. `validator.ts` is not loaded until a call.
 
 /** Whether a schema is a Standard Schema; a function may be one. `instanceof` fails across copies of a library. */
 export function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
@@ -47,25 +47,25 @@ export function jsonSchemaOf(schema: Schema, side: 'input' | 'output'): JsonSche
   )
 }
 
-/** Leaves out the bounds that Zod gives each whole number, those of a double. They tell a model nothing, and cost it tokens. */
+/** Leaves out the bounds of a double, which Zod gives each whole number: they tell a model nothing. */
 export function dropSafeBounds({ jsonSchema }: { readonly jsonSchema: { minimum?: number; maximum?: number } }): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
 }
 
-/** The most objects and elements of a schema that is copied directly; a larger one is copied as text. */
+/** The most objects and elements of a schema that is not copied as text. */
 const mostParts = 100_000
 
-/** Returns a private copy that is certainly JSON, without `$schema` if it names the default dialect. */
+/** Returns a copy that is certainly JSON, without `$schema` of the default dialect. */
 function plainCopy(schema: unknown): JsonSchemaObject {
-  const directCopy = isObject(schema) ? copyOfJson(schema, mostParts) : undefined
-  const copy: unknown = directCopy ?? JSON.parse(JSON.stringify(schema)) // class instances and `toJSON` need the text
-  if (!isObject(copy)) throw new TypeError('the JSON Schema is not an object')
-  const { $schema, ...rest } = copy as JsonSchemaObject
+  if (!isObject(schema) || isThenable(schema)) throw new TypeError('none came at once')
+  const directCopy = copyOfJson(schema, mostParts)
+  const copy = (directCopy ?? JSON.parse(JSON.stringify(schema))) as JsonSchemaObject // instances need the text
+  const { $schema, ...rest } = copy
   return $schema === undefined || /2020-12/.test($schema) ? rest : copy
 }
 
-/** Throws `E_SCHEMA_CONVERSION` if a schema only validates; the message names the wrapper to import. */
+/** Throws `E_SCHEMA_CONVERSION` if a schema only validates, and names its wrapper. */
 export function requireConverter(
   { '~standard': standard }: StandardSchemaV1,
   side: 'input' | 'output' = 'input',
@@ -88,7 +88,7 @@ export function reasonOf(thrown: unknown): string {
     if (isObject(thrown) && 'message' in thrown) return String(thrown.message)
     return String(thrown)
   } catch {
-    return 'something that cannot be read'
+    return 'something unreadable'
   }
 }
 
@@ -99,7 +99,7 @@ export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Sets the root of an input schema to `object`, as every provider requires. A union gets the type, a wider type is narrowed. */
+/** Sets the root of an input schema, also of a union or a wider type, to `object`, as providers require. */
 export function rootObject(schema: JsonSchemaObject): JsonSchemaObject {
   requireObjectRoot(schema)
   return schema.type === 'object' ? schema : { ...schema, type: 'object' }

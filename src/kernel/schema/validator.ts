@@ -16,15 +16,15 @@ export interface Validator {
   validate(value: unknown): Validation | Promise<Validation>
 }
 
-/** Validates raw JSON Schema: the port of the engine that this package loads when needed. */
+/** The port of the engine for raw JSON Schema, which is loaded when needed. */
 export interface SchemaEngine {
-  /** Returns a function that returns the issues of a value, or `undefined` if it is valid. */
+  /** Returns a function of a value: its issues, or `undefined`. */
   compile(schema: JsonSchema): (value: unknown) => readonly Issue[] | undefined
 }
 
 let engine: SchemaEngine | undefined
 
-/** Loads the engine for raw JSON Schema, which is not in the bundle of the main entry. */
+/** Loads the engine for raw JSON Schema. */
 export async function loadEngine(): Promise<SchemaEngine> {
   return (engine ??= await whenLoaded(import('#json-schema')))
 }
@@ -61,22 +61,22 @@ async function settleResult(validation: PromiseLike<unknown>, vendor: string): P
   return validationOf(result, vendor)
 }
 
-/** Reads a validator's result: a failure if it has `issues`, a success if it has `value`, own or inherited. Throws otherwise. */
+/** Reads a validator's result: `issues`, or else `value`, own or inherited. Throws otherwise. */
 function validationOf(result: unknown, vendor: string): Validation {
-  if (typeof result !== 'object' || result === null) throw broken(vendor, 'gave no result object', undefined)
+  if (typeof result !== 'object' || result === null) throw broken(vendor, 'gave no object', undefined)
   try {
     const { issues, value } = result as { readonly issues?: unknown; readonly value?: unknown }
     if (issues !== undefined) return { issues: issuesOf(issues as readonly StandardSchemaV1.Issue[]) }
     if (value !== undefined || 'value' in result) return { value }
   } catch (cause) {
-    throw broken(vendor, 'gave a malformed result', cause)
+    throw broken(vendor, 'gave a bad result', cause)
   }
   throw broken(vendor, 'gave neither `value` nor `issues`', undefined)
 }
 
 function issuesOf(issues: readonly StandardSchemaV1.Issue[]): Issue[] {
   const plain = Array.from(issues, ({ message, path }) => ({
-    message: String(message),
+    message: message.toString(), // throws if there is none: `String` would tell a model "undefined"
     path: Array.from(path ?? [], (step) => (typeof step === 'object' ? step.key : step)),
   }))
   return plain.length > 0 ? plain : [{ message: 'refused without a reason', path: [] }]

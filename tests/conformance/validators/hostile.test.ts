@@ -54,6 +54,8 @@ describe('a validator that breaks does not let the call through', () => {
     ['promises null', () => Promise.resolve(null)],
     ['gives issues that are null', () => ({ value: {}, issues: null })],
     ['gives an issue whose message cannot be said', () => ({ issues: [{ message: unreadable }] })],
+    ['gives issues that are texts', () => ({ issues: ['no'] })],
+    ['gives a text as its issues', () => ({ issues: 'no' })],
     ['gives a path with null in it', () => ({ issues: [{ message: 'x', path: [null] }] })],
     [
       'gives a result whose issues cannot be read',

@@ -12,7 +12,7 @@ describeMigrationPage('migrate-from-langchain', 'From LangChain', {
   // What stands for something else. The agent of LangGraph has its `ToolNode` within, and needs no loop without LangGraph.
   placeholders: ['function', 'fields', 'words', 'value', 'config', 'calls', 'ToolNode', 'executeToolCalls'],
   // What only other programs have, and the tools of the page.
-  elsewhere: ['context', 'store', 'calls', 'decide', 'weather'],
+  elsewhere: ['context', 'store', 'calls', 'decide', 'weather', 'id', 'interruptOn', 'humanInTheLoopMiddleware'],
 })
 
 const { AIMessage, ToolMessage } = await framework(() => import('@langchain/core/messages'))
@@ -92,6 +92,17 @@ const changes: { readonly [words: string]: () => Promise<void> } = {
     }
     expect(ran).toEqual(['Oslo'])
     expect(statuses).toEqual(['success', 'success', 'error'])
+  },
+  async '`toolRetryMiddleware` and `handleToolErrors` see no error'() {
+    const fields = { name: 'weather', description: 'The weather', schema: z.object({ city: z.string() }) }
+    const weather = theirTool((): string => {
+      throw new Error('The service is away.')
+    }, fields)
+    const call = { type: 'tool_call' as const, id: 'call_1', name: 'weather', args: { city: 'Oslo' } }
+    await expect(weather.invoke(call)).rejects.toThrow('The service is away.')
+    const [migrated] = toolsOf(...fromLangchain([weather]))
+    const content = expect.stringContaining('The service is away.') as string
+    expect(await migrated?.invoke(call)).toMatchObject({ status: 'error', content })
   },
   async 'Pictures and sounds in results'() {
     const photo = tool('photo', () => content([{ type: 'image', data: 'aGk=', mimeType: 'image/png' }]))

@@ -101,8 +101,8 @@ const changes: { readonly [words: string]: () => Promise<void> } = {
     const call = { type: 'tool_call' as const, id: 'call_1', name: 'weather', args: { city: 'Oslo' } }
     await expect(weather.invoke(call)).rejects.toThrow('The service is away.')
     const [migrated] = toolsOf(...fromLangchain([weather]))
-    const content = expect.stringContaining('The service is away.') as string
-    expect(await migrated?.invoke(call)).toMatchObject({ status: 'error', content })
+    const words = expect.stringContaining('The service is away.') as string
+    expect(await migrated?.invoke(call)).toMatchObject({ status: 'error', content: words })
   },
   async 'Pictures and sounds in results'() {
     const photo = tool('photo', () => content([{ type: 'image', data: 'aGk=', mimeType: 'image/png' }]))

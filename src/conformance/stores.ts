@@ -4,6 +4,7 @@
  * @module
  */
 import type { ArtifactStore } from '../extension.ts'
+import { requireMethods } from './_methods.ts'
 import { describeBytes } from './stores/_bytes.ts'
 import { describeCopies } from './stores/_copies.ts'
 import { describeGuards } from './stores/_guards.ts'
@@ -47,7 +48,11 @@ export function describeStore(
 ): void {
   const open = async (limits?: StoreLimits): Promise<StoreUnderTest> => {
     const tested = await make(limits)
-    requireStore(tested)
+    requireMethods(
+      (tested as Partial<StoreUnderTest> | undefined)?.store,
+      ['write', 'open', 'delete'],
+      '`make` gives `{ store }`: a store has `write`, `open` and `delete`',
+    )
     return tested
   }
   const suite: StoreSuite = { title: name, create: async (limits) => (await open(limits)).store }
@@ -56,13 +61,4 @@ export function describeStore(
   describeCopies(suite)
   describeLimits(suite)
   describeLeftovers(name, open)
-}
-
-/** Throws `TypeError` if what was made has no store: nothing of it could be tested. */
-function requireStore(tested: Partial<StoreUnderTest> | undefined): void {
-  const methods = ['write', 'open', 'delete'] as const
-  const lacking = methods.filter((name) => typeof tested?.store?.[name] !== 'function')
-  if (lacking.length === 0) return
-  const what = lacking.length === methods.length ? 'There is none' : `It lacks \`${lacking.join('`, `')}\``
-  throw new TypeError(`\`make\` gives \`{ store }\`: a store has \`write\`, \`open\` and \`delete\`. ${what}.`)
 }

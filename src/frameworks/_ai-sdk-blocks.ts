@@ -1,6 +1,7 @@
 import { content, shown, ToolFailure, type ContentBlock } from '../index.ts'
 import { isObject } from '../formats/_read.ts'
 import { objectsOf } from './_ai-sdk-messages.ts'
+import { fileBlock } from './_content.ts'
 
 /**
  * Returns the result of a tool whose `toModelOutput` shows the model something else than its output. The AI SDK and Mastra have the
@@ -39,6 +40,5 @@ function modelBlock(part: Readonly<Record<string, unknown>>): ContentBlock {
   if (typeof bytes !== 'string' || typeof mediaType !== 'string') return { type: 'json', data: part }
   if (mediaType.startsWith('image/')) return { type: 'image', data: bytes, mimeType: mediaType }
   if (mediaType.startsWith('audio/')) return { type: 'audio', data: bytes, mimeType: mediaType }
-  const uri = `file:///${encodeURIComponent(typeof filename === 'string' ? filename : 'file')}`
-  return { type: 'resource', resource: { uri, mimeType: mediaType, blob: bytes } }
+  return fileBlock(filename, mediaType, bytes)
 }

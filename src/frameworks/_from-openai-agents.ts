@@ -1,8 +1,9 @@
-import { content, ToolFailure, type ContentBlock, type Tool, type ToolContext } from '../index.ts'
+import { ToolFailure, type ContentBlock, type Tool, type ToolContext } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
 import { functionOption, reporterOf } from '../extension.ts'
 import { isObject } from '../formats/_read.ts'
 import { bytesBase64 } from './_base64.ts'
+import { contentOfParts, fileBlock } from './_content.ts'
 import { checkForeign, foreignTool, type ForeignOptions } from './_foreign.ts'
 import { frameworkOption, type ForeignFunction } from './_options.ts'
 import { toolCallIdOf } from './_results.ts'
@@ -106,9 +107,7 @@ async function objection(guardrails: readonly OpenAiGuardrail[], data: object): 
 /** Returns parts of text, pictures and files as content. Everything else is a plain result. */
 function agentsResult(returned: unknown): unknown {
   const parts: readonly unknown[] = Array.isArray(returned) ? returned : [returned]
-  const blocks = parts.map(agentsBlock)
-  if (blocks.length === 0 || blocks.includes(undefined)) return returned
-  return content(blocks.filter((block) => block !== undefined))
+  return contentOfParts(parts, agentsBlock) ?? returned
 }
 
 function agentsBlock(part: unknown): ContentBlock | undefined {
@@ -119,8 +118,7 @@ function agentsBlock(part: unknown): ContentBlock | undefined {
   if (media === undefined) return undefined
   if (type === 'image') return { type, ...media }
   const { filename } = file as { readonly filename?: unknown }
-  const uri = `file:///${encodeURIComponent(typeof filename === 'string' ? filename : 'file')}`
-  return { type: 'resource', resource: { uri, mimeType: media.mimeType, blob: media.data } }
+  return fileBlock(filename, media.mimeType, media.data)
 }
 
 /** Returns the bytes that a part has itself, and not by an address or an id of the provider. */

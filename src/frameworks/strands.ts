@@ -17,6 +17,7 @@ import { functionOption, required, type JsonSchemaObject } from '../extension.ts
 import { aiSdk, type AiSdkFile } from '../formats/ai-sdk.ts'
 import { answerOf, offered, questionOf } from './_approvals.ts'
 import { bytesBase64 } from './_base64.ts'
+import { fileBlock } from './_content.ts'
 import { checkForeign, foreignTool, type ForeignOptions } from './_foreign.ts'
 import { checkConversation, hasFunctions } from './_options.ts'
 import { toolCallIdOf } from './_results.ts'
@@ -240,8 +241,7 @@ function strandsBlock(part: Readonly<Record<string, unknown>>): ContentBlock {
   }
   const [mimeType] = [...documentTypes].find(([, each]) => each === format) ?? []
   if (bytes instanceof Uint8Array && type === 'documentBlock' && mimeType !== undefined) {
-    const uri = `file:///${encodeURIComponent(String(name))}`
-    return { type: 'resource', resource: { uri, mimeType, blob: bytesBase64(bytes) } }
+    return fileBlock(name, mimeType, bytesBase64(bytes))
   }
   return { type: 'json', data: JSON.parse(JSON.stringify(part)) }
 }

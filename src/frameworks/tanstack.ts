@@ -4,18 +4,11 @@
  *
  * @module
  */
-import {
-  content,
-  ToolFailure,
-  type ContentBlock,
-  type Schema,
-  type Tool,
-  type ToolContext,
-  type ToolResult,
-} from '../index.ts'
+import { ToolFailure, type ContentBlock, type Schema, type Tool, type ToolContext, type ToolResult } from '../index.ts'
 import type { JsonSchemaObject } from '../extension.ts'
 import { aiSdk } from '../formats/ai-sdk.ts'
 import { offered } from './_approvals.ts'
+import { contentOfParts, fileBlock } from './_content.ts'
 import { checkForeign, foreignTool, type ForeignOptions } from './_foreign.ts'
 import { checkConversation, type ForeignFunction } from './_options.ts'
 import { toolCallIdOf } from './_results.ts'
@@ -233,9 +226,7 @@ export function fromTanstack(tools: readonly TanstackForeignTool[], options: For
 
 /** Returns the parts that TanStack gives a model as they are. Everything else is a plain result. */
 function tanstackResult(returned: unknown): unknown {
-  if (!Array.isArray(returned) || returned.length === 0) return returned
-  const blocks = returned.map(tanstackBlock)
-  return blocks.includes(undefined) ? returned : content(blocks.filter((block) => block !== undefined))
+  return Array.isArray(returned) ? (contentOfParts(returned, tanstackBlock) ?? returned) : returned
 }
 
 function tanstackBlock(part: unknown): ContentBlock | undefined {
@@ -244,7 +235,5 @@ function tanstackBlock(part: unknown): ContentBlock | undefined {
   const { type: sourceType, value, mimeType } = Object(source) as Readonly<Record<string, unknown>>
   if (sourceType !== 'data' || typeof value !== 'string' || typeof mimeType !== 'string') return undefined
   if (type === 'image' || type === 'audio') return { type, data: value, mimeType }
-  return type === 'document'
-    ? { type: 'resource', resource: { uri: 'file:///file', mimeType, blob: value } }
-    : undefined
+  return type === 'document' ? fileBlock(undefined, mimeType, value) : undefined
 }

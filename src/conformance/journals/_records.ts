@@ -1,5 +1,6 @@
 import type { ToolCallRecord } from '../../extension.ts'
 import type { Fence, FoundRecord, Journal, ListedRecord, RecordQuery } from '../../records/index.ts'
+import { requireMethods } from '../_methods.ts'
 
 /** A journal all of whose answers are promises. What it leaves out stays out. */
 export interface Promising extends Journal {
@@ -29,16 +30,6 @@ const optionalMethods: { readonly [Name in Exclude<OptionalName, 'bus'>]: true }
 
 const requiredMethods = ['claim', 'write', 'read', 'takeOver', 'list', 'beat'] as const
 
-/** Throws `TypeError` if what was opened is no journal: nothing of it could be tested. */
-function requireJournal(journal: Partial<Journal> | undefined): void {
-  const lacking = requiredMethods.filter((name) => typeof journal?.[name] !== 'function')
-  if (lacking.length === 0) return
-  const what = lacking.length === requiredMethods.length ? 'There is none' : `It lacks \`${lacking.join('`, `')}\``
-  throw new TypeError(
-    `\`open\` gives \`{ journal }\`, and not as a promise: a journal has \`${requiredMethods.join('`, `')}\`. ${what}.`,
-  )
-}
-
 /** More records than any test of the suite makes. */
 const mostEntries = 10_000
 
@@ -54,7 +45,11 @@ async function* endingList(list: AsyncIterable<ListedRecord>): AsyncGenerator<Li
 
 /** A journal whose answers can all be waited for, whether it has them at once or not. It may be an instance of a class. */
 export function promising(journal: Journal): Promising {
-  requireJournal(journal)
+  requireMethods(
+    journal,
+    requiredMethods,
+    `\`open\` gives \`{ journal }\`, and not as a promise: a journal has \`${requiredMethods.join('`, `')}\``,
+  )
   const methods = (Object.keys(optionalMethods) as OptionalName[]).filter((name) => journal[name] !== undefined)
   return {
     isDurable: journal.isDurable,

@@ -78,14 +78,18 @@ function rowOf(of: SummaryTable | undefined, name: string): SummaryRow | undefin
 
 /** The variants whose figures the front page has. */
 const shownVariants = ['direct call', 'whole pipeline', '… one policy, one observer', '… and a journal in memory']
+const shownValidators = ['zod', 'z.compile', 'arktype()', 'typebox()']
 
-/** Our own figures, and the way to all others. */
-function lineOf({ overhead }: Summary): string {
+/** Our own figures, those of validators, and the way to all others. */
+function lineOf({ overhead, validation }: Summary): string {
   const ours = overhead?.tables[0]?.rows.filter(([name]) => shownVariants.includes(name)) ?? []
   const words = (name: string): string => name.replace('… and ', 'and ').replace('… ', 'with ')
-  const figures = ours.map(([name, , , , ratio]) => `${words(name)} ${ratio?.toFixed(2)}`).join(' · ')
-  const rest = `[All figures](${published}/blob/main/bench/README.md).`
-  return `What a call costs, if the same steps by hand cost 1: ${figures}. ${rest}`
+  const figures = ours.map(([name, , , , ratio]) => `${words(name)} ${ratio?.toFixed(2)}`).join(', ')
+  const checks = tableAt(validation, 'valid input, 338')?.rows.filter(([name]) => shownValidators.includes(name)) ?? []
+  const times = checks.map(([name, median]) => `\`${name}\` ${Math.round(median ?? NaN)}`).join(', ')
+  const page = `${published}/blob/main/bench/README.md`
+  const validators = `[Validators](${page}#what-does-a-validator-cost), ns: ${times}.`
+  return `What a call costs, if its steps by hand cost 1: ${figures}. ${validators} [All figures](${page}).`
 }
 
 /** What three questions of those who choose come to, then all figures of all benches. */

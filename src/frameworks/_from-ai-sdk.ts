@@ -33,7 +33,8 @@ export interface AiSdkForeignTool {
  *
  * @param tools By their names.
  * @param options `tools` adds by each name what only the application knows, such as `traits` and `secrets`.
- * @throws `E_INVALID_INITIAL_TOOL_VALUE` if a name or a schema cannot be used, or a description is a function and `options` has none.
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong, or names a tool that is not there; `E_INVALID_INITIAL_TOOL_VALUE` if a name
+ * or a schema cannot be used, or a description is a function and `options` has none.
  * @example
  * ```ts
  * import { createExecutor } from 'toolwright'

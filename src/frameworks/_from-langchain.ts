@@ -23,7 +23,25 @@ const textInput = { type: 'object', properties: { input: { type: 'string' } }, r
  *
  * @param tools What LangChain's `tool` or a toolkit made.
  * @param options `tools` adds by each name what only the application knows, such as `traits` and `secrets`.
- * @throws `E_INVALID_INITIAL_TOOL_VALUE` if a name or a schema cannot be used; `E_SCHEMA_CONVERSION`.
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong, or names a tool that is not there; `E_INVALID_INITIAL_TOOL_VALUE` if a name
+ * or a schema cannot be used.
+ * @example
+ * ```ts
+ * import { createExecutor } from 'toolwright'
+ * import { fromLangchain } from 'toolwright/frameworks/langchain'
+ * import { z } from 'zod'
+ *
+ * const weather = {
+ *   name: 'weather',
+ *   description: 'Returns the weather of a city',
+ *   schema: z.object({ city: z.string() }),
+ *   invoke: async ({ args }: { args: { city: string } }) => `21 degrees in ${args.city}`,
+ * } // what `tool` of @langchain/core/tools makes
+ * const tools = fromLangchain([weather], { tools: { weather: { traits: { readonly: true } } } })
+ * const executor = createExecutor({ tools })
+ * const { content } = await executor.execute({ name: 'weather', args: { city: 'Oslo' } })
+ * console.log(content) // [ { type: 'text', text: '21 degrees in Oslo' } ]
+ * ```
  * @experimental
  */
 export function fromLangchain(tools: readonly LangchainForeignTool[], options: ForeignOptions = {}): Tool[] {

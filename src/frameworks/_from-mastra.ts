@@ -31,7 +31,25 @@ export interface FromMastraOptions extends ForeignOptions {
  *
  * @param tools What `createTool` made.
  * @param options `tools` adds by each id what only the application knows; `requestContext` and `onSuspend`.
- * @throws `E_INVALID_INITIAL_TOOL_VALUE` if a name or a schema cannot be used.
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong, or names a tool that is not there; `E_INVALID_INITIAL_TOOL_VALUE` if a name
+ * or a schema cannot be used.
+ * @example
+ * ```ts
+ * import { createExecutor } from 'toolwright'
+ * import { fromMastra } from 'toolwright/frameworks/mastra'
+ * import { z } from 'zod'
+ *
+ * const weather = {
+ *   id: 'weather',
+ *   description: 'Returns the weather of a city',
+ *   inputSchema: z.object({ city: z.string() }),
+ *   execute: async ({ city }: { city: string }) => `21 degrees in ${city}`,
+ * } // what `createTool` of @mastra/core/tools makes
+ * const tools = fromMastra([weather], { tools: { weather: { traits: { readonly: true } } } })
+ * const executor = createExecutor({ tools })
+ * const { content } = await executor.execute({ name: 'weather', args: { city: 'Oslo' } })
+ * console.log(content) // [ { type: 'text', text: '21 degrees in Oslo' } ]
+ * ```
  * @experimental
  */
 export function fromMastra(tools: readonly MastraForeignTool[], options: FromMastraOptions = {}): Tool[] {
@@ -71,7 +89,7 @@ export function fromMastra(tools: readonly MastraForeignTool[], options: FromMas
 
 /** Returns a schema that checks args and leaves them as they came. Mastra's own function parses them: a transform runs once. */
 function checkingSchema(schema: Schema): Schema {
-  if (typeof schema === 'boolean' || !('~standard' in schema)) return schema
+  if (Object(schema) !== schema || !('~standard' in (schema as object))) return schema // the tool refuses what is no schema
   const { '~standard': standard } = schema as StandardSchemaV1
   const read = (outcome: StandardSchemaV1.Result<unknown>, value: unknown): StandardSchemaV1.Result<unknown> =>
     outcome.issues === undefined ? { value } : outcome

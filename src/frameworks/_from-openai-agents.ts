@@ -46,7 +46,27 @@ export interface FromOpenaiAgentsOptions extends ForeignOptions {
  *
  * @param tools What the SDK's `tool` made. Hosted tools are left out and reported.
  * @param options The SDK's `RunContext`; `tools` adds what only the application knows.
- * @throws `E_INVALID_INITIAL_TOOL_VALUE` if a name or a schema cannot be used.
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong, or names a tool that is not there; `E_INVALID_INITIAL_TOOL_VALUE` if a name
+ * or a schema cannot be used.
+ * @example
+ * ```ts
+ * import { createExecutor } from 'toolwright'
+ * import { fromOpenaiAgents } from 'toolwright/frameworks/openai-agents'
+ * import { z } from 'zod'
+ *
+ * // import { RunContext, tool } from '@openai/agents'
+ * class RunContext {}
+ * const weather = {
+ *   type: 'function',
+ *   name: 'weather',
+ *   description: 'Returns the weather of a city',
+ *   parameters: z.object({ city: z.string() }),
+ *   invoke: async (_run: RunContext, args: string) => `21 degrees in ${JSON.parse(args).city}`,
+ * } // what `tool` makes
+ * const executor = createExecutor({ tools: fromOpenaiAgents([weather], { RunContext }) })
+ * const { content } = await executor.execute({ name: 'weather', args: { city: 'Oslo' } })
+ * console.log(content) // [ { type: 'text', text: '21 degrees in Oslo' } ]
+ * ```
  * @experimental
  */
 export function fromOpenaiAgents(tools: readonly OpenAiAgentsForeignTool[], options: FromOpenaiAgentsOptions): Tool[] {

@@ -188,7 +188,28 @@ export interface FromStrandsOptions extends ForeignOptions {
  *
  * @param tools What Strands' `tool` made, or any `Tool`.
  * @param options `tools` adds by each name what only the application knows; `onInterrupt`.
- * @throws `E_INVALID_INITIAL_TOOL_VALUE` if a name or a schema cannot be used.
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong, or names a tool that is not there; `E_INVALID_INITIAL_TOOL_VALUE` if a name
+ * or a schema cannot be used.
+ * @example
+ * ```ts
+ * import { createExecutor } from 'toolwright'
+ * import { fromStrands } from 'toolwright/frameworks/strands'
+ * import { z } from 'zod'
+ *
+ * const inputSchema = z.toJSONSchema(z.object({ city: z.string() }))
+ * const weather = {
+ *   name: 'weather',
+ *   description: 'Returns the weather of a city',
+ *   toolSpec: { inputSchema },
+ *   async *stream({ toolUse }: { toolUse: { input: { city: string } } }) {
+ *     return { status: 'success', content: [{ type: 'textBlock', text: `21 degrees in ${toolUse.input.city}` }] }
+ *   },
+ * } // what `tool` of @strands-agents/sdk makes
+ * const tools = fromStrands([weather], { tools: { weather: { traits: { readonly: true } } } })
+ * const executor = createExecutor({ tools })
+ * const { content } = await executor.execute({ name: 'weather', args: { city: 'Oslo' } })
+ * console.log(content) // [ { type: 'text', text: '21 degrees in Oslo' } ]
+ * ```
  * @experimental
  */
 export function fromStrands(tools: readonly StrandsForeignTool[], options: FromStrandsOptions = {}): Tool[] {

@@ -197,7 +197,25 @@ export interface TanstackForeignTool {
  *
  * @param tools What `toolDefinition(…).server(…)` made.
  * @param options `tools` adds by each name what only the application knows, such as `traits` and `secrets`.
- * @throws `E_INVALID_INITIAL_TOOL_VALUE` if a name or a schema cannot be used.
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong, or names a tool that is not there; `E_INVALID_INITIAL_TOOL_VALUE` if a name
+ * or a schema cannot be used.
+ * @example
+ * ```ts
+ * import { createExecutor } from 'toolwright'
+ * import { fromTanstack } from 'toolwright/frameworks/tanstack'
+ * import { z } from 'zod'
+ *
+ * const weather = {
+ *   name: 'weather',
+ *   description: 'Returns the weather of a city',
+ *   inputSchema: z.object({ city: z.string() }),
+ *   execute: ({ city }: { city: string }) => `21 degrees in ${city}`,
+ * } // what `toolDefinition(…).server(…)` of @tanstack/ai makes
+ * const tools = fromTanstack([weather], { tools: { weather: { traits: { readonly: true } } } })
+ * const executor = createExecutor({ tools })
+ * const { content } = await executor.execute({ name: 'weather', args: { city: 'Oslo' } })
+ * console.log(content) // [ { type: 'text', text: '21 degrees in Oslo' } ]
+ * ```
  * @experimental
  */
 export function fromTanstack(tools: readonly TanstackForeignTool[], options: ForeignOptions = {}): Tool[] {

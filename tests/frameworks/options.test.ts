@@ -97,6 +97,24 @@ describe.each<[string, (tools: never, options: never) => unknown, object]>([
     expect(made([], { ...own, tools: [] })).toThrow(`\`${name}\` takes options of tools by their names as \`tools\``)
   })
 
+  test('refuses a tool whose schema is no schema, and names the tool', () => {
+    const run = () => 'paid'
+    for (const schema of [7, 'string']) {
+      const schemas = { schema, inputSchema: schema, parameters: schema, toolSpec: { inputSchema: schema } }
+      const theirs = {
+        type: 'function',
+        id: 'pay',
+        name: 'pay',
+        description: 'Pays',
+        ...schemas,
+        invoke: run,
+        execute: run,
+      }
+      const refusal = { code: 'E_INVALID_INITIAL_TOOL_VALUE', message: expect.stringContaining('"pay"') }
+      expect(made([theirs], own)).toThrow(expect.objectContaining(refusal))
+    }
+  })
+
   test('refuses options for a tool that is not there, and names those that are', () => {
     const theirs = [{ name: 'search' }, { id: 'pay' }]
     const words = `\`${name}\` has no tool "serach" for the options in \`tools\`: these are search, pay.`

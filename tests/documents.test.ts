@@ -3,8 +3,11 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { globSync } from 'tinyglobby'
+import * as door from 'toolwright'
 import { createExecutor, type CallStatus } from 'toolwright'
-import * as door from 'toolwright/errors'
+import * as errorsDoor from 'toolwright/errors'
+import * as extensionDoor from 'toolwright/extension'
+import * as recordsDoor from 'toolwright/records'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fieldNames } from '../src/kernel/tool/checks.ts'
 import { everyPage, pages, snippetsOf, textOf } from './_pages.ts'
@@ -14,11 +17,29 @@ const root = join(import.meta.dirname, '..')
 // Within the package, so that the snippets find `toolwright` by its own name.
 const folder = join(root, 'tests', `.snippets-${process.pid}`)
 
-/** The examples of the public documentation comments, with what stands before each line taken away. */
-function examplesOf(file: string): string[] {
-  const comments = readFileSync(join(root, file), 'utf8').matchAll(/@example\n([^]*?)(?=\n\s*\* @|\n\s*\*\/)/g)
-  return [...comments].flatMap((match) => snippetsOf((match[1] ?? '').replace(/^\s*\* ?/gm, '') + '\n'))
+/** The examples of the documentation comments of a file in one language, with what stands before each line taken away. */
+function examplesOf(file: string, language: string): string[] {
+  const comments = textOf(file).matchAll(/@example[ \n]([^]*?)(?=\n\s*\* @|\n?\s*\*\/)/g)
+  return [...comments].flatMap(([, lines = '']) => {
+    const text = lines.replace(/^\s*\* ?/gm, '') + '\n'
+    if (text.includes('```')) return snippetsOf(text, language)
+    return language === 'ts' ? [`${given}${text}}}\n`] : []
+  })
 }
+
+/** What an example without imports takes as given: the names of the doors, and what a program has at that place. */
+const given = `
+import { ${Object.keys(door).join(', ')} } from 'toolwright'
+import { ${Object.keys(extensionDoor).join(', ')} } from 'toolwright/extension'
+import { ${Object.keys(recordsDoor).join(', ')}, type Fence, type Journal, type OpenJournaled } from 'toolwright/records'
+import { memoryJournal } from 'toolwright/journals/memory'
+import type { ToolEvent, ToolExecutor } from 'toolwright'
+import type { ToolCallRecord } from 'toolwright/extension'
+async function example(
+  executor: ToolExecutor, error: unknown, artifact: unknown, events: readonly ToolEvent[], record: ToolCallRecord, digest: string,
+  fence: Fence, idle: number, journal: OpenJournaled, settlement: Parameters<typeof settlementFields>[0],
+) {{
+`
 
 beforeAll(() => mkdirSync(folder, { recursive: true }))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -40,10 +61,12 @@ describe('the snippets of the pages and the examples in the documentation commen
   // Together, since the compiler reads the sources for them only once then.
   it('compile, every one of them', async () => {
     const files = globSync(['src/**/*.ts', 'validators/**/*.ts'], { cwd: root })
-    const examples = files.flatMap((file) => examplesOf(file).map((code) => ({ file, code })))
-    expect(examples.length).toBeGreaterThan(10)
-    const named = examples.map(({ file, code }, index) => ({
-      name: `example-${index}.ts`,
+    const examples = ['ts', 'tsx'].flatMap((language) =>
+      files.flatMap((file) => examplesOf(file, language).map((code) => ({ file, language, code }))),
+    )
+    expect(examples.length).toBeGreaterThan(200)
+    const named = examples.map(({ file, language, code }, index) => ({
+      name: `example-${index}.${language}`,
       code: `// ${file}\n${code}\nexport {}\n`,
     }))
     await expectToCompile('compiled', [...snippets.filter(({ code }) => !isAlone(code)), ...named])
@@ -143,7 +166,7 @@ describe('the page of the errors', () => {
     const told = rowsOf(page, 'Code').flatMap(([codes = '', retryable = '']) =>
       codes.split(' ').map((code) => [code.replaceAll('`', ''), /^yes\b/.test(retryable)] as const),
     )
-    const classes = Object.values(door).filter((value) => isErrorClass(value))
+    const classes = Object.values(errorsDoor).filter((value) => isErrorClass(value))
     const known = classes.map((Class) => [Class.code, new Class('').retryable] as const)
     expect(told).toHaveLength(known.length)
     expect(Object.fromEntries(told)).toEqual(Object.fromEntries(known))
@@ -151,9 +174,12 @@ describe('the page of the errors', () => {
     expect(new Set(told.map(([code]) => code))).toEqual(new Set(Array.from(table, ([, code]) => code)))
   })
 
-  function isErrorClass(value: unknown): value is typeof door.InternalError {
+  function isErrorClass(value: unknown): value is typeof errorsDoor.InternalError {
     return (
-      typeof value === 'function' && value !== door.ToolError && value.prototype instanceof Error && 'code' in value
+      typeof value === 'function' &&
+      value !== errorsDoor.ToolError &&
+      value.prototype instanceof Error &&
+      'code' in value
     )
   }
 })

@@ -234,6 +234,113 @@ describe('the names', () => {
   })
 })
 
+/** The files that programs import, from the exports of the package. */
+function entriesOf(manifest: { readonly exports: Readonly<Record<string, object | null>> }): string[] {
+  const paths = Object.values(manifest.exports).map((conditions) => Object(conditions)['@toolwright/source'] as unknown)
+  return globSync(
+    paths.filter((path) => typeof path === 'string').map((path) => path.slice(2)),
+    { ignore: '**/_*' },
+  )
+}
+
+/** What is written about a public name, and whether it is there when a program runs. */
+interface PublicName {
+  readonly name: string
+  readonly isValue: boolean
+  readonly comments: readonly ts.JSDoc[]
+}
+
+const parsed = new Map<string, ts.SourceFile>()
+
+function statementsOf(file: string): readonly ts.Statement[] {
+  const source = parsed.get(file) ?? ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest, true)
+  parsed.set(file, source)
+  return source.statements
+}
+
+/** The names that a file exports, each as it is in the file that declares it. */
+function publicNamesOf(file: string): PublicName[] {
+  return statementsOf(file).flatMap((statement) => {
+    if (ts.isExportDeclaration(statement) && statement.exportClause && ts.isNamedExports(statement.exportClause)) {
+      return statement.exportClause.elements.flatMap(({ name, propertyName = name, isTypeOnly }) => {
+        const found = declared(file, propertyName.text, statement.moduleSpecifier)
+        return found === undefined
+          ? [] // of a package
+          : { ...found, name: name.text, isValue: found.isValue && !isTypeOnly && !statement.isTypeOnly }
+      })
+    }
+    const isExported =
+      ts.canHaveModifiers(statement) &&
+      ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+    if (isExported !== true) return []
+    return declaredNames(statement).flatMap((name) => declared(file, name) ?? [])
+  })
+}
+
+/** Follows a name to the file of its declarations. Of a function with overloads, and of a type and a value, one comment is enough. */
+function declared(file: string, name: string, from?: ts.Expression): PublicName | undefined {
+  if (from !== undefined) {
+    const [path] = ts.isStringLiteral(from) ? pathsOf([from.text], file) : []
+    return path === undefined ? undefined : publicNamesOf(path).find((each) => each.name === name)
+  }
+  const own = statementsOf(file).filter((statement) => declaredNames(statement).includes(name))
+  if (own.length > 0) {
+    const isType = (each: ts.Statement): boolean => ts.isInterfaceDeclaration(each) || ts.isTypeAliasDeclaration(each)
+    const comments = own.flatMap((statement) =>
+      ts.getJSDocCommentsAndTags(statement).filter((each) => ts.isJSDoc(each)),
+    )
+    return { name, isValue: !own.every((each) => isType(each)), comments }
+  }
+  const imported = statementsOf(file).find(
+    (statement): statement is ts.ImportDeclaration =>
+      ts.isImportDeclaration(statement) && new RegExp(`\\b${name}\\b`).test(statement.importClause?.getText() ?? ''),
+  )
+  return imported && declared(file, name, imported.moduleSpecifier)
+}
+
+function declaredNames(statement: ts.Statement): string[] {
+  if (ts.isVariableStatement(statement)) return statement.declarationList.declarations.map(({ name }) => name.getText())
+  const { name } = statement as { readonly name?: ts.Identifier }
+  return name === undefined ? [] : [name.text]
+}
+
+describe('the documentation comments', () => {
+  // What needs no example of its own, and why.
+  const withoutExample: Readonly<Record<string, string>> = {
+    BinaryArtifact: 'has what SpooledArtifact has, whose example shows it',
+    standingOf: 'is what factsOf gives as `standing`',
+    TextArtifact: 'has what SpooledArtifact has, whose example shows it',
+    ToolExecutionType: 'names for literals, which an editor shows',
+    ToolIntent: 'names for literals, which an editor shows',
+  }
+  /** The classes of the codes. What a program does with one, the example of their base shows. */
+  const errorClasses = new Set(Object.keys(errorsDoor).filter((name) => /^(?!ToolError)[A-Z]\w+Error$/.test(name)))
+
+  const names = entriesOf(JSON.parse(read('package.json')) as Parameters<typeof entriesOf>[0]).flatMap((file) =>
+    publicNamesOf(file).map((each) => ({ file, ...each })),
+  )
+  const told = (matches: (each: (typeof names)[number]) => boolean): string[] => [
+    ...new Set(names.filter((each) => matches(each)).map(({ file, name }) => `${file} ${name}`)),
+  ]
+
+  it('have a sentence for every public name, types among them', () => {
+    expect(names.length).toBeGreaterThan(600)
+    expect(told(({ comments }) => !comments.some(({ comment }) => ts.getTextOfJSDocComment(comment)))).toEqual([])
+  })
+
+  it('have an example for every function, class and constant', () => {
+    const values = names.filter(({ isValue }) => isValue)
+    expect(values.length).toBeGreaterThan(250)
+    const hasExample = ({ comments }: PublicName): boolean =>
+      comments.some(({ tags = [] }) => tags.some(({ tagName }) => tagName.text === 'example'))
+    const isExcused = ({ name }: PublicName): boolean => name in withoutExample || errorClasses.has(name)
+    expect(told((each) => each.isValue && !hasExample(each) && !isExcused(each))).toEqual([])
+    // A name that has an example, or is gone, needs no excuse.
+    expect(told((each) => hasExample(each) && each.name in withoutExample)).toEqual([])
+    expect(Object.keys(withoutExample).filter((name) => !values.some((each) => each.name === name))).toEqual([])
+  })
+})
+
 describe('the sources', () => {
   it.each(sources)('%s exports name by name', (file) => {
     expect(read(file)).not.toMatch(/^export \*/m)

@@ -3,8 +3,11 @@ import { tool, type CallOptions, type Tool, type ToolContext, type ToolValues } 
 import type { ToolMaking } from './_naming.ts'
 import { refusal } from './_words.ts'
 
+/** What a model hands to another agent. */
 export interface Task {
+  /** What is to be done, and what the answer has to contain. */
   readonly task: string
+  /** What the agent has to know for it. Default: nothing. */
   readonly context?: string
 }
 

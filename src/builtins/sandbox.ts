@@ -202,8 +202,30 @@ export interface Sandbox extends FileAccess {
   close(): Promise<void>
 }
 
-/** A path that leads out of the root. */
+/**
+ * A path leads out of the root of a sandbox. A sandbox of your own throws it; the model reads its message.
+ *
+ * @example
+ * ```ts
+ * import { OutsideError } from 'toolwright/builtins/sandbox'
+ *
+ * const root = '/work'
+ *
+ * // Returns the path of a file in a sandbox of your own.
+ * function within(path: string): string {
+ *   const { pathname } = new URL(path, `file://${root}/`)
+ *   if (!pathname.startsWith(`${root}/`)) throw new OutsideError(path, root)
+ *   return pathname
+ * }
+ *
+ * console.log(within('notes.md')) // /work/notes.md; '../etc/passwd' throws
+ * ```
+ */
 export class OutsideError extends ToolFailure {
+  /**
+   * @param path The path as the model gave it. The message shows its first 120 characters.
+   * @param root The directory that it had to stay within.
+   */
   constructor(path: string, root: string) {
     super(`${JSON.stringify(path.slice(0, 120))} is outside the workspace ${root}.`, {
       recommendations: ['Use a path within the workspace, relative to its root.'],

@@ -7,14 +7,37 @@
 import type { CallStatus, ContentBlock, ErrorCode, Issue, SideEffect, Tool, ToolEvent, ToolEventOf } from '../index.ts'
 import type { ClientToolDescription, WaitReason, ToolCallAuditEntry, ToolCallState } from '../extension.ts'
 
-/** The version of the protocol that this release speaks. Both ends compare it, and a page says it as `?protocol=2`. */
+/**
+ * The version of the protocol that this release speaks. Both ends compare it, and a page says it as `?protocol=2`.
+ *
+ * @example
+ * ```ts
+ * import { createExecutor, tool } from 'toolwright'
+ * import { httpClients } from 'toolwright/client/http'
+ * import { protocolVersion } from 'toolwright/client/protocol'
+ *
+ * const executor = createExecutor({ tools: [tool('now', () => '12:00')] })
+ * const { fetch } = httpClients({ executor, authorize: () => ({ session: executor.session }) })
+ * const response = await fetch(new Request(`http://localhost/calls?protocol=${protocolVersion}`))
+ * console.log(response.status) // 200; another version is 403
+ * ```
+ */
 export const protocolVersion = 2
 
 /**
  * Says which end speaks an older version of the protocol, and what to do about it.
  *
  * @param page The version of the page.
- * @param server The version of the server.
+ * @param server The version of the server, which is another one.
+ * @example
+ * ```ts
+ * import { protocolVersion, versionMismatch, type Hello } from 'toolwright/client/protocol'
+ *
+ * // Is given the first frame of the stream, in a client of your own.
+ * function requireSameVersion({ protocol }: Hello): void {
+ *   if (protocol !== protocolVersion) throw new Error(versionMismatch(protocolVersion, protocol))
+ * }
+ * ```
  */
 export function versionMismatch(page: number, server: number): string {
   const advice =
@@ -282,7 +305,19 @@ export interface ToolClient {
 
 const mostProgress = 50
 
-/** Whether a call is over. */
+/**
+ * Returns whether a call is over: it has settled, or was closed after its process died.
+ *
+ * @example
+ * ```ts
+ * import { isOver, type CallView } from 'toolwright/client/protocol'
+ *
+ * // The calls for which a page shows a spinner.
+ * function running(calls: readonly CallView[]): CallView[] {
+ *   return calls.filter((call) => !isOver(call) && call.waiting === undefined)
+ * }
+ * ```
+ */
 export function isOver({ state }: Pick<CallView, 'state'>): boolean {
   return state === 'COMPLETED' || state === 'FAILED' || state === 'DENIED' || state === 'SEALED'
 }
@@ -292,6 +327,20 @@ export function isOver({ state }: Pick<CallView, 'state'>): boolean {
  *
  * @param view The view before. Without it, the view has only what the event says: the beginning may be missing.
  * @param event The next event of the call, as a stream sends it.
+ * @example
+ * ```ts
+ * import { createExecutor, tool } from 'toolwright'
+ * import { foldView, type CallView, type WireEvent } from 'toolwright/client/protocol'
+ *
+ * const executor = createExecutor({ tools: [tool('now', () => '12:00')] })
+ * const views = new Map<string, CallView>()
+ * executor.on('*', (event) => {
+ *   const wireEvent = event as unknown as WireEvent // a page gets it as a frame of the stream
+ *   views.set(event.invocationId, foldView(views.get(event.invocationId), wireEvent))
+ * })
+ * await executor.execute({ name: 'now' })
+ * console.log([...views.values()].map(({ toolName, state }) => `${toolName} ${state}`)) // [ 'now COMPLETED' ]
+ * ```
  */
 export function foldView(view: CallView | undefined, event: WireEvent): CallView {
   const { invocationId, id, toolName, session, seq, timestamp } = event

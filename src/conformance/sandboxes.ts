@@ -12,10 +12,21 @@ const outputEncoder = new TextEncoder()
 const outputDecoder = new TextDecoder()
 
 /**
- * Describes the promises of a sandbox as tests.
+ * Describes what every sandbox promises, in tests of vitest.
  *
- * @param create Makes a new sandbox over an empty root.
- * @param searches Whether it has `search`. Default: `false`.
+ * @param title The name of the sandbox, for the titles of the tests.
+ * @param create Makes a new sandbox over an empty root, for each test anew.
+ * @param searches Whether it has `search`. Default: `false`, which skips the tests of it.
+ * @example
+ * ```ts
+ * import { mkdtemp } from 'node:fs/promises'
+ * import { tmpdir } from 'node:os'
+ * import { join } from 'node:path'
+ * import { localSandbox } from 'toolwright/builtins/local'
+ * import { describeSandbox } from 'toolwright/conformance/sandboxes'
+ *
+ * describeSandbox('localSandbox', async () => localSandbox({ root: await mkdtemp(join(tmpdir(), 'sandbox-')) }))
+ * ```
  */
 export function describeSandbox(title: string, create: () => Promise<Sandbox>, searches = false): void {
   async function read(sandbox: Sandbox, path: string): Promise<string> {

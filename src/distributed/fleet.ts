@@ -162,7 +162,17 @@ function checkedQueue(queue: unknown, { name }: ToolDefinition): string | undefi
   )
 }
 
-/** Whether a value names a queue. */
+/**
+ * Returns whether a value may name a queue: a text of 1 to 128 characters that is valid Unicode. A dispatcher of your own checks
+ * with it what it is given.
+ *
+ * @example
+ * ```ts
+ * import { isQueueName } from 'toolwright/distributed/fleet'
+ *
+ * console.log(isQueueName('gpu'), isQueueName(''), isQueueName('x'.repeat(10_000))) // true false false
+ * ```
+ */
 export function isQueueName(queue: unknown): queue is string {
   return typeof queue === 'string' && queue !== '' && queue.length <= longestQueue && queue.isWellFormed()
 }

@@ -82,12 +82,41 @@ export function optionsError(owner: string, words: string): InvalidConfiguration
   return new InvalidConfigurationError(`\`${owner}\` ${words}.`)
 }
 
-/** Makes a check of an option that has to be there. */
+/**
+ * Makes a check of an option that has to be there: without it, `checkOptions` throws.
+ *
+ * @param check What the option takes.
+ * @example
+ * ```ts
+ * import { checkOptions, required, stringOption } from 'toolwright/extension'
+ *
+ * function weather(options: { readonly key: string }): void {
+ *   checkOptions('weather', options, { key: { ...required(stringOption), isSecret: true } })
+ * }
+ *
+ * weather({ key: 'w-7' }) // weather({}) throws: `weather` needs `key`: a string.
+ * ```
+ */
 export function required(check: OptionCheck): OptionCheck {
   return { ...check, isRequired: true }
 }
 
-/** Takes a whole number. @param least The least that it may be. @param most Default: the largest safe integer. */
+/**
+ * Makes a check of an option that takes a whole number.
+ *
+ * @param least The least that it may be.
+ * @param most The most that it may be. Default: the largest safe integer.
+ * @example
+ * ```ts
+ * import { checkOptions, integerFrom } from 'toolwright/extension'
+ *
+ * function pages(options: { readonly size?: number } = {}): void {
+ *   checkOptions('pages', options, { size: integerFrom(1, 100) })
+ * }
+ *
+ * pages({ size: 50 }) // 500 throws: `pages` takes a whole number of at least 1, and at most 100 as `size`, not 500.
+ * ```
+ */
 export function integerFrom(least: number, most: number = Number.MAX_SAFE_INTEGER): OptionCheck {
   return {
     expected: `a whole number of at least ${numberText(least)}${most === Number.MAX_SAFE_INTEGER ? '' : `, and at most ${numberText(most)}`}`,
@@ -95,7 +124,21 @@ export function integerFrom(least: number, most: number = Number.MAX_SAFE_INTEGE
   }
 }
 
-/** Takes a number, `Infinity` too but not `NaN`. @param least The least that it may be. */
+/**
+ * Makes a check of an option that takes a number, fractions and `Infinity` too but not `NaN`.
+ *
+ * @param least The least that it may be.
+ * @example
+ * ```ts
+ * import { checkOptions, numberFrom } from 'toolwright/extension'
+ *
+ * function budget(options: { readonly dollars?: number } = {}): void {
+ *   checkOptions('budget', options, { dollars: numberFrom(0) })
+ * }
+ *
+ * budget({ dollars: 0.5 }) // -1 throws: `budget` takes a number of at least 0 as `dollars`, not -1.
+ * ```
+ */
 export function numberFrom(least: number): OptionCheck {
   return {
     expected: `a number of at least ${numberText(least)}`,
@@ -103,13 +146,41 @@ export function numberFrom(least: number): OptionCheck {
   }
 }
 
-/** Takes milliseconds that a timer can wait: above 0, and at most 2,147,483,647. */
+/**
+ * The check of an option that takes milliseconds which a timer can wait: above 0, and at most 2,147,483,647. A longer wait would
+ * end at once.
+ *
+ * @example
+ * ```ts
+ * import { checkOptions, timerOption } from 'toolwright/extension'
+ *
+ * function poll(options: { readonly interval?: number } = {}): void {
+ *   checkOptions('poll', options, { interval: timerOption })
+ * }
+ *
+ * poll({ interval: 5_000 }) // 0 and 2 ** 31 throw
+ * ```
+ */
 export const timerOption: OptionCheck = {
   expected: `a number of milliseconds above 0, and at most ${numberText(longestTimer)}`,
   accepts: (value) => typeof value === 'number' && value > 0 && value <= longestTimer,
 }
 
-/** Takes one of some words. @param choices The words. */
+/**
+ * Makes a check of an option that takes one of some words.
+ *
+ * @param choices The words.
+ * @example
+ * ```ts
+ * import { checkOptions, oneOf } from 'toolwright/extension'
+ *
+ * function audit(options: { readonly level?: 'all' | 'failures' } = {}): void {
+ *   checkOptions('audit', options, { level: oneOf('all', 'failures') })
+ * }
+ *
+ * audit({ level: 'failures' }) // 'some' throws: `audit` takes "all" or "failures" as `level`, not "some".
+ * ```
+ */
 export function oneOf(...choices: readonly string[]): OptionCheck {
   return {
     expected: choices.map((choice) => JSON.stringify(choice)).join(' or '),
@@ -117,13 +188,52 @@ export function oneOf(...choices: readonly string[]): OptionCheck {
   }
 }
 
-/** Takes a function. */
+/**
+ * The check of an option that takes a function.
+ *
+ * @example
+ * ```ts
+ * import { checkOptions, functionOption } from 'toolwright/extension'
+ *
+ * function audit(options: { readonly report?: (error: unknown) => void } = {}): void {
+ *   checkOptions('audit', options, { report: functionOption })
+ * }
+ *
+ * audit({ report: console.error }) // 'stderr' throws: `audit` takes a function as `report`, not "stderr".
+ * ```
+ */
 export const functionOption: OptionCheck = { expected: 'a function', accepts: (value) => typeof value === 'function' }
 
-/** Takes `true` or `false`. */
+/**
+ * The check of an option that takes `true` or `false`.
+ *
+ * @example
+ * ```ts
+ * import { booleanOption, checkOptions } from 'toolwright/extension'
+ *
+ * function search(options: { readonly isFuzzy?: boolean } = {}): void {
+ *   checkOptions('search', options, { isFuzzy: booleanOption })
+ * }
+ *
+ * search({ isFuzzy: true }) // 1 throws: `search` takes true or false as `isFuzzy`, not 1.
+ * ```
+ */
 export const booleanOption: OptionCheck = { expected: 'true or false', accepts: (value) => typeof value === 'boolean' }
 
-/** Takes a string. */
+/**
+ * The check of an option that takes a string, the empty one too.
+ *
+ * @example
+ * ```ts
+ * import { checkOptions, stringOption } from 'toolwright/extension'
+ *
+ * function search(options: { readonly language?: string } = {}): void {
+ *   checkOptions('search', options, { language: stringOption })
+ * }
+ *
+ * search({ language: 'en' }) // 7 throws: `search` takes a string as `language`, not 7.
+ * ```
+ */
 export const stringOption: OptionCheck = { expected: 'a string', accepts: (value) => typeof value === 'string' }
 
 /** Returns a number with commas. `toLocaleString` loads the words of all languages first, which takes as long as to load the kernel. */

@@ -93,9 +93,8 @@ export async function validateDirectly(tool: ToolDefinition, args: unknown): Pro
 }
 
 /**
- * Runs a tool through an executor. Returns the artifact, or throws the typed error.
- *
- * @param bound What `tool.executor` was called with. It keeps the executor that is made if it has none.
+ * Runs a tool through an executor. Returns the artifact, or throws the typed error. `bound` keeps the executor that is made if it
+ * has none.
  */
 export async function callBound(
   tool: ToolDefinition,

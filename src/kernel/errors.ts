@@ -3,6 +3,7 @@ import { shortened } from './json/shortened.ts'
 
 /** How a call has settled. */
 export type SettledStatus = 'ok' | 'error' | 'denied' | 'timed_out' | 'cancelled'
+/** How a call has settled, or that it waits. */
 export type CallStatus = SettledStatus | 'waiting'
 
 /** The kind of an error, derived from types and codes, never from message text. */
@@ -44,6 +45,7 @@ const table = {
   E_INTERNAL: ['unknown'],
 } as const
 
+/** The code of an error. */
 export type ErrorCode = keyof typeof table
 
 /** The details of an error beside its message. */
@@ -65,12 +67,12 @@ const failureBrand: unique symbol = Symbol.for('toolwright.failure') as never
 export const longestMessage = 8_192
 const longestErrorLine = 1_024
 const longestKey = 256
-const mostIssues = 100
-const mostInIssues = 65_536
+const [mostIssues, mostInIssues] = [100, 65_536]
 
 /**
  * The base of every error that the kernel throws or settles a call with. Each `code` has a subclass.
  * `message` has at most 8,192 characters; a longer one becomes the `cause`, if no other was given. `issues` are at most 101.
+ * @example if (error instanceof ToolError && error.retryable) console.log('Try again:', error.code)
  */
 export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
   static readonly code: ErrorCode = 'E_INTERNAL'
@@ -135,8 +137,7 @@ function classNameOf(code: ErrorCode): string {
 /** Returns the issues if they are few and short, else the first ones and an issue with the number of the others. */
 function firstOf(issues: readonly Issue[]): readonly Issue[] {
   const first: Issue[] = []
-  let length = 0
-  let isWhole = issues.length <= mostIssues
+  let [length, isWhole] = [0, true]
   for (const issue of issues.slice(0, mostIssues)) {
     const message = shortened(issue.message, longestErrorLine)
     const path = issue.path.map((key) => (typeof key === 'string' ? shortened(key, longestKey) : key))
@@ -145,9 +146,9 @@ function firstOf(issues: readonly Issue[]): readonly Issue[] {
     isWhole &&= message === issue.message && path.every((key, index) => key === issue.path[index])
     first.push({ message, path })
   }
-  if (isWhole && first.length === issues.length) return issues
   const more = issues.length - first.length
-  return more === 0 ? first : [...first, { message: `and ${more} more`, path: [] }]
+  if (more === 0) return isWhole ? issues : first
+  return [...first, { message: `and ${more} more`, path: [] }]
 }
 
 /** Whether a value is its own brand. A proxy has its target's; its traps may throw at any time. */
@@ -159,12 +160,11 @@ function isBranded(value: unknown, brand: symbol): boolean {
   }
 }
 
-/** Whether a value is an error of any copy of this package. */
+/** Whether a value is an error of any copy of this package. @example const words = isToolError(error) && error.message */
 export function isToolError(value: unknown): value is ToolError {
   return isBranded(value, errorBrand)
 }
 
-/** The class of one code. */
 interface ErrorClass<Instance extends ToolError> {
   readonly code: Instance['code']
   readonly prototype: Instance

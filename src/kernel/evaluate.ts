@@ -9,8 +9,6 @@ import type { Policy } from './ports.ts'
 
 /**
  * Returns what would become of a call: passes it through the stages before the run. Emits, writes and asks nothing.
- *
- * @param receive Makes the call for a kernel.
  */
 export async function evaluate(kernel: Kernel, receive: (kernel: Kernel) => Received): Promise<Evaluation> {
   // Without an approver, a call that would be asked about waits.

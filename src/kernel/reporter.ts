@@ -9,12 +9,8 @@ import { isThenable, unawaited } from './json/thenable.ts'
  * @param report The application's reporter. Default: `console.error`. A `ToolError` is printed as one line, with deceptive
  * characters escaped; `E_INTERNAL`, `E_JOURNAL` and other values are printed whole, with stacks and causes.
  * @example
- * ```ts
- * import { reporterOf } from 'toolwright/extension'
- *
  * const report = reporterOf((error) => console.log(String(error)))
  * report(new Error('The metrics are not sent.')) // Error: The metrics are not sent.
- * ```
  */
 export function reporterOf<Fault = unknown>(report: (fault: Fault) => void = print): (fault: Fault) => void {
   return (fault) => {

@@ -9,8 +9,8 @@ import { encodeResult, keepSmall } from './result/encode.ts'
 /**
  * An object of each kind that a call makes, with nothing of any user in it.
  *
- * V8 compiles the pipeline for the hidden classes of the objects of calls, and holds these classes only weakly. Between calls no
- * such object is alive: a full collection would throw the compiled code away, and thousands of calls after it would run slowly.
+ * V8 compiles the pipeline for the hidden classes of such objects, and holds the classes weakly. Between calls no such object is
+ * alive: a full collection would drop the compiled code, and thousands of calls would run slowly.
  */
 const shapes: unknown[] = []
 

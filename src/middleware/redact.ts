@@ -25,7 +25,17 @@ const secretName =
   '(?:pass(?:word|wd|phrase)|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|(?:access|refresh|auth)[_-]?token)'
 const assigned = `${secretName}\\\\?["']?\\s{0,4}[=:]\\s{0,4}`
 
-/** The default patterns: passwords and keys that are assigned, and the forms of well-known credentials. */
+/**
+ * The default patterns: passwords and keys that are assigned, and the forms of well-known credentials.
+ *
+ * @example
+ * ```ts
+ * import { redact, secretPatterns } from 'toolwright/middleware/redact'
+ *
+ * const middleware = redact({ patterns: [...secretPatterns, /\bcustomer-\d+\b/] }) // yours as well as the default ones
+ * console.log('password=hunter2'.search(secretPatterns[0]!)) // 9
+ * ```
+ */
 export const secretPatterns: readonly RegExp[] = [
   new RegExp(`(?<=${assigned})(?!\\\\["'])[^\\s"'&]+`, 'gi'),
   new RegExp(`(?<=${assigned}")(?!")[^"\\\\\\n]*(?:\\\\.[^"\\\\\\n]*)*`, 'gi'),
@@ -42,7 +52,17 @@ export const secretPatterns: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){1,20000}(?:-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----)?/g,
 ]
 
-/** The names of members whose text `redact` masks whole. */
+/**
+ * The names of members whose text `redact` masks whole, such as `password`, `apiKey` and `authorization`, in any case.
+ *
+ * @example
+ * ```ts
+ * import { redact, secretNames } from 'toolwright/middleware/redact'
+ *
+ * const middleware = redact({ names: [...secretNames, /^iban$/i] }) // yours as well as the default ones
+ * console.log(secretNames.some((name) => name.test('API_KEY'))) // true
+ * ```
+ */
 export const secretNames: readonly RegExp[] = [
   new RegExp(`^(?:${secretName}|secret|authorization|private[_-]?key)$`, 'i'),
 ]

@@ -17,7 +17,20 @@ export type TracedEvent = ToolEvent extends infer Event
 
 type WaitingEvent = ToolEvent & { readonly token?: string }
 
-/** The channel of each event. */
+/**
+ * The name of the diagnostics channel of each event.
+ *
+ * @example
+ * ```ts
+ * import { subscribe } from 'node:diagnostics_channel'
+ * import { createExecutor, tool } from 'toolwright'
+ * import { channelNames, tracingChannel } from 'toolwright/observers/tracing-channel'
+ *
+ * for (const name of Object.values(channelNames)) subscribe(name, () => console.log(name))
+ * const executor = createExecutor({ tools: [tool('now', () => '12:00')], use: [tracingChannel()] })
+ * await executor.execute({ name: 'now' }) // toolwright:call:received, toolwright:tool:start, …
+ * ```
+ */
 export const channelNames: { readonly [Name in ToolEventName]: `toolwright:${Name}` } = {
   'call:received': 'toolwright:call:received',
   'call:waiting': 'toolwright:call:waiting',

@@ -37,19 +37,64 @@ const ToolClientContext = createContext<ToolClient | undefined>(undefined)
 const noItems: readonly never[] = []
 const noCalls = (): readonly never[] => noItems
 
-/** Gives a client to the components within. */
+/**
+ * Gives a client to the components within, which the hooks of this module find there.
+ *
+ * @example
+ * ```tsx
+ * import type { ReactNode } from 'react'
+ * import { connect } from 'toolwright/client/browser'
+ * import { ToolClientProvider } from 'toolwright/react/hooks'
+ *
+ * const client = connect('/api/tools') // one for the page, made outside of components
+ *
+ * export function App({ children }: { children: ReactNode }) {
+ *   return <ToolClientProvider client={client}>{children}</ToolClientProvider>
+ * }
+ * ```
+ */
 export function ToolClientProvider({ client, children }: { client: ToolClient; children?: ReactNode }): ReactNode {
   return createElement(ToolClientContext, { value: client }, children)
 }
 
-/** Returns the client of the provider. */
+/**
+ * Returns the client of the provider, for what no other hook does.
+ *
+ * @throws `Error` outside of a `ToolClientProvider`.
+ * @example
+ * ```tsx
+ * import { useToolClient } from 'toolwright/react/hooks'
+ *
+ * export function Stop({ invocationId }: { invocationId: string }) {
+ *   const client = useToolClient()
+ *   return <button onClick={() => void client.cancel(invocationId, 'The user stopped it')}>Stop</button>
+ * }
+ * ```
+ */
 export function useToolClient(): ToolClient {
   const client = useContext(ToolClientContext)
   if (client !== undefined) return client
   throw new Error('Put a <ToolClientProvider client={connect(url)}> around what uses tools.')
 }
 
-/** Returns the known calls, newest first; with a filter, those that it takes. */
+/**
+ * Returns the known calls, newest first; with a filter, those that it takes. Renders again when they change.
+ *
+ * @param filter Default: all calls. Define it outside of the component: the array is the same until the calls or the filter change.
+ * @throws `Error` outside of a `ToolClientProvider`.
+ * @example
+ * ```tsx
+ * import type { CallView } from 'toolwright/client/protocol'
+ * import { useToolCalls } from 'toolwright/react/hooks'
+ *
+ * const isRunning = ({ state }: CallView) => state === 'EXECUTING'
+ *
+ * export function Running() {
+ *   const names = useToolCalls(isRunning).map(({ toolName }) => toolName)
+ *   return <p>{names.length === 0 ? 'Nothing runs.' : names.join(', ')}</p>
+ * }
+ * ```
+ */
 export function useToolCalls(filter?: (call: CallView) => boolean): readonly CallView[] {
   const client = useToolClient()
   const subscribe = useCallback((listener: () => void) => client.subscribe(listener), [client])
@@ -57,14 +102,41 @@ export function useToolCalls(filter?: (call: CallView) => boolean): readonly Cal
   return useMemo(() => (filter === undefined ? calls : calls.filter(filter)), [calls, filter])
 }
 
-/** Returns a call, if it is known. */
+/**
+ * Returns a call, if the page knows it. Renders again when the calls change.
+ *
+ * @throws `Error` outside of a `ToolClientProvider`.
+ * @example
+ * ```tsx
+ * import { useToolCall } from 'toolwright/react/hooks'
+ *
+ * export function Progress({ invocationId }: { invocationId: string }) {
+ *   const call = useToolCall(invocationId)
+ *   const newest = call?.progress?.at(-1) // what the handler has yielded or emitted last
+ *   return <p>{call === undefined ? 'Not known here' : `${call.toolName}: ${String(newest?.data ?? call.state)}`}</p>
+ * }
+ * ```
+ */
 export function useToolCall(invocationId: string): CallView | undefined {
   return useToolCalls().find((call) => call.invocationId === invocationId)
 }
 
 const waitsForApproval = ({ waiting }: CallView): boolean => waiting?.reason === 'approval'
 
-/** Returns the state of the connection. On a server it is `'connecting'`. */
+/**
+ * Returns the state of the connection. On a server it is `'connecting'`.
+ *
+ * @throws `Error` outside of a `ToolClientProvider`.
+ * @example
+ * ```tsx
+ * import { useToolClientState } from 'toolwright/react/hooks'
+ *
+ * export function Connection() {
+ *   const state = useToolClientState()
+ *   return state === 'open' ? null : <p>{state === 'refused' ? 'Sign in again.' : 'Connecting…'}</p>
+ * }
+ * ```
+ */
 export function useToolClientState(): ToolClient['state'] {
   const client = useToolClient()
   const subscribe = useCallback((listener: () => void) => client.subscribe(listener), [client])
@@ -87,6 +159,22 @@ export interface Approvals {
  * Returns the calls that wait for approval, and what decides on them.
  *
  * @param options `oldestFirst`: whether the call that has waited longest comes first. Default: `false`.
+ * @throws `Error` outside of a `ToolClientProvider`.
+ * @example
+ * ```tsx
+ * import { useApprovals } from 'toolwright/react/hooks'
+ *
+ * export function Approvals() {
+ *   const { calls, decide } = useApprovals({ oldestFirst: true })
+ *   return calls.map(({ invocationId, waiting }) => (
+ *     <p key={invocationId}>
+ *       {waiting?.prompt}
+ *       <button onClick={() => void decide(invocationId, 'allow')}>Allow</button>
+ *       <button onClick={() => void decide(invocationId, 'deny', { note: 'Not today' })}>Deny</button>
+ *     </p>
+ *   ))
+ * }
+ * ```
  */
 export function useApprovals({ oldestFirst = false }: { readonly oldestFirst?: boolean } = {}): Approvals {
   const client = useToolClient()
@@ -115,6 +203,18 @@ export function useApprovals({ oldestFirst = false }: { readonly oldestFirst?: b
  * @param tool The name of the tool, or the tool itself, whose schemas then check in the page too.
  * @param handler Default: the tool's own.
  * @param description Declares the tool to the server, if the server lets pages declare tools.
+ * @throws `Error` outside of a `ToolClientProvider`, or if the page has a handler for the tool already.
+ * @example
+ * ```tsx
+ * import { useState } from 'react'
+ * import { useClientTool } from 'toolwright/react/hooks'
+ *
+ * export function Cart() {
+ *   const [items, setItems] = useState(['tea'])
+ *   useClientTool('read_cart', () => items) // the model gets what is in the cart now
+ *   return <button onClick={() => setItems([...items, 'milk'])}>Add milk</button>
+ * }
+ * ```
  */
 export function useClientTool<Args = unknown>(
   tool: string | Tool,
@@ -213,6 +313,22 @@ const formsOf = new WeakMap<ToolClient, Map<string, Forms>>()
  * mounted.
  *
  * @param name The name of the tool. No `useClientTool` may have it.
+ * @throws `Error` outside of a `ToolClientProvider`, or if the page has a handler for the tool already.
+ * @example
+ * ```tsx
+ * import { useClientCalls } from 'toolwright/react/hooks'
+ *
+ * export function Questions() {
+ *   const questions = useClientCalls<{ text: string }>('ask_user')
+ *   return questions.map(({ args, call, respond, fail }) => (
+ *     <p key={call.invocationId}>
+ *       {args.text}
+ *       <button onClick={() => void respond('yes')}>Yes</button>
+ *       <button onClick={() => void fail('The user does not want to answer.')}>Not now</button>
+ *     </p>
+ *   ))
+ * }
+ * ```
  */
 export function useClientCalls<Args = unknown>(name: string): readonly ClientCall<Args>[] {
   const client = useToolClient()

@@ -68,6 +68,29 @@ export function createToolRoot(options: ToolRootOptions = {}): ToolRoot {
  * @param config The config of the tool, or a tool that is made already; and functions that the application's loop calls.
  * @param overrides What differs from a tool that is made already.
  * @throws `E_INVALID_CONFIGURATION` outside of a tool root; `E_INVALID_INITIAL_TOOL_VALUE` if the config is wrong.
+ * @example
+ * ```tsx
+ * import { useState } from 'react'
+ * import { createExecutor } from 'toolwright'
+ * import { createToolRoot, useTool } from 'toolwright/react/root'
+ *
+ * function Cart() {
+ *   const [items, setItems] = useState<readonly string[]>([])
+ *   useTool({
+ *     name: 'add_item',
+ *     description: `Adds an item. The cart has: ${items.join(', ') || 'nothing'}`,
+ *     inputSchema: { type: 'object', properties: { item: { type: 'string' } }, required: ['item'] },
+ *     handler: ({ item }) => setItems([...items, item]),
+ *   })
+ *   return null
+ * }
+ *
+ * const root = createToolRoot()
+ * root.render(<Cart />)
+ * const executor = createExecutor({ tools: root.registry })
+ * await executor.execute({ name: 'add_item', args: { item: 'tea' } })
+ * console.log(executor.tools()[0]?.description) // Adds an item. The cart has: tea
+ * ```
  */
 export function useTool<
   const Input extends Schema | undefined = undefined,
@@ -102,7 +125,27 @@ function useComponent(name: string, own: ComponentTool): void {
   useLayoutEffect(() => root.mount(version), [root, version])
 }
 
-/** Returns the state that the application's loop gave to the newest tick. Renders again with each tick. */
+/**
+ * Returns the state that the application's loop gave to the newest tick, or `undefined` before the first. Renders again with each
+ * tick.
+ *
+ * @throws `E_INVALID_CONFIGURATION` outside of a tool root.
+ * @example
+ * ```tsx
+ * import { createToolRoot, Tool, useTickState } from 'toolwright/react/root'
+ *
+ * function Agent() {
+ *   const messages = useTickState()?.messages ?? []
+ *   const shorten = <Tool name="shorten" description="Makes the conversation shorter" handler={() => 'done'} />
+ *   return messages.length > 20 && shorten // the model is shown it once it is of use
+ * }
+ *
+ * const root = createToolRoot()
+ * root.render(<Agent />)
+ * await root.tickStart({ messages: Array.from({ length: 30 }) })
+ * console.log(root.registry.has('shorten')) // true
+ * ```
+ */
 export function useTickState(): TickState | undefined {
   const { subscribe, tick } = useRoot('useTickState')
   return useSyncExternalStore(subscribe, tick, tick)
@@ -111,6 +154,23 @@ export function useTickState(): TickState | undefined {
 /**
  * Is a tool, for as long as it is mounted: `<Tool tool={refund} requiresConfirmation />`, or a config as `tool` takes it.
  * What stands in its place are its children, and what `render` returns.
+ *
+ * @throws `E_INVALID_CONFIGURATION` outside of a tool root; `E_INVALID_INITIAL_TOOL_VALUE` if the config is wrong.
+ * @example
+ * ```tsx
+ * import { tool } from 'toolwright'
+ * import { createToolRoot, Tool } from 'toolwright/react/root'
+ *
+ * const refund = tool({ name: 'refund', description: 'Refunds an order', handler: () => 'refunded' })
+ *
+ * const root = createToolRoot()
+ * root.render(
+ *   <Tool tool={refund} requiresConfirmation>
+ *     <Tool name="policy" description="Returns the rules of refunds" handler={() => 'Within 30 days.'} />
+ *   </Tool>,
+ * )
+ * console.log(root.registry.list().map(({ name }) => name)) // [ 'policy', 'refund' ]
+ * ```
  */
 export function Tool(props: ToolOverrides & ToolChildren & { readonly tool: MadeTool }): ReactNode
 export function Tool<
@@ -138,7 +198,22 @@ function ToolPlace({ render, children }: ToolChildren): ReactNode {
   return createElement(Fragment, null, children, render?.(registry, state))
 }
 
-/** Returns the component of a tool: `const Refund = component(refund)`, then `<Refund requiresConfirmation />`. */
+/**
+ * Returns the component of a tool, whose properties differ from the tool's own options.
+ *
+ * @param definition A tool that is made already. Its schemas and its handler stay.
+ * @example
+ * ```tsx
+ * import { tool } from 'toolwright'
+ * import { component, createToolRoot } from 'toolwright/react/root'
+ *
+ * const Refund = component(tool({ name: 'refund', description: 'Refunds an order', handler: () => 'refunded' }))
+ *
+ * const root = createToolRoot()
+ * root.render(<Refund requiresConfirmation />)
+ * console.log(root.registry.get('refund')?.requiresConfirmation) // true
+ * ```
+ */
 export function component(definition: MadeTool): FunctionComponent<ToolOverrides & ToolChildren> {
   const Made: FunctionComponent<ToolOverrides & ToolChildren & { readonly tool: MadeTool }> = Tool
   const Component: FunctionComponent<ToolOverrides & ToolChildren> = (props) =>
@@ -181,6 +256,23 @@ type Prompt = {
  * the call ends.
  *
  * @throws `E_INVALID_INITIAL_TOOL_VALUE` naming every field that is wrong.
+ * @example
+ * ```tsx
+ * import { createExecutor } from 'toolwright'
+ * import { componentTool, Tool } from 'toolwright/react/root'
+ *
+ * const research = componentTool({
+ *   name: 'research',
+ *   description: 'Researches a question',
+ *   component: ({ input }) => <Tool name="look_up" description={`Looks up: ${input.prompt}`} handler={() => 'tea'} />,
+ *   async run({ root, context: { session, signal } }) {
+ *     // Here a loop would call the model with the tools of the root.
+ *     const agent = createExecutor({ tools: root.registry })
+ *     return (await agent.execute({ name: 'look_up' }, { session, signal })).content
+ *   },
+ * })
+ * console.log(await research({ prompt: 'What to drink?' })) // [ { type: 'text', text: 'tea' } ]
+ * ```
  */
 export function componentTool<const Input extends Schema = Prompt, Result = unknown>(
   config: ComponentToolConfig<Input, Result>,

@@ -29,11 +29,7 @@ export interface Closing {
   readonly result: ToolResult
 }
 
-/**
- * Settles the record of a call that no executor runs. Writes nothing.
- *
- * @param keptArgs The args that its tool needs to be asked about it later.
- */
+/** Settles the record of a call that no executor runs. Writes nothing. `keptArgs` is for its tool, if it is asked later. */
 export function closingOf(
   record: ToolCallRecord,
   error: ToolError,

@@ -21,7 +21,7 @@ export interface RecordFacts {
   readonly settledAt: number | undefined
 }
 
-/** Returns the fields of a record by which journals list it. */
+/** Returns the fields of a record by which journals list it. @example const { standing, settledAt } = factsOf(record) */
 export function factsOf(record: ToolCallRecord): RecordFacts {
   const { id, session, createdAt, updatedAt, completedAt = updatedAt, state, journal } = record
   const isOver = isSettled(state)
@@ -46,7 +46,10 @@ export function standingOf(isOver: boolean, awaits: unknown): Standing {
   return isOver ? 'settled' : awaits === undefined ? 'running' : 'waiting'
 }
 
-/** Returns whether a list has a record. Limits are the caller's. */
+/**
+ * Returns whether a list has a record whose owner is silent for `idle` milliseconds. Limits are the caller's.
+ * @example const isWaiting = isListed(factsOf(record), fence.owner, idle, { state: 'waiting' })
+ */
 export function isListed(facts: RecordFacts, owner: string, idle: number, query: RecordQuery): boolean {
   const { state, session, reason, silentFor = 0, expiresBefore, settledBefore, before } = query
   return (
@@ -61,7 +64,7 @@ export function isListed(facts: RecordFacts, owner: string, idle: number, query:
   )
 }
 
-/** Compares two records for a list. */
+/** Compares two records for a list. @example const records = [record].toSorted(newestFirst) */
 export function newestFirst(a: RecordPlace, b: RecordPlace): number {
   if (a.createdAt !== b.createdAt) return b.createdAt - a.createdAt
   return a.id === b.id ? 0 : a.id < b.id ? 1 : -1

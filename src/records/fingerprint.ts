@@ -31,11 +31,7 @@ export function fingerprint(definition: ToolDefinition): string {
   return hash
 }
 
-/**
- * Requires that a tool is still the one that approval was asked for.
- *
- * @throws `E_APPROVAL_INVALID` if it is gone, or its definition has changed.
- */
+/** Requires that a tool is still the one that approval was asked for. @throws `E_APPROVAL_INVALID` if it is gone or changed. */
 export function requireUnchanged(
   definition: ToolDefinition | undefined,
   name: string,

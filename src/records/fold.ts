@@ -15,6 +15,7 @@ export type OpenRecord = { -readonly [Field in keyof ToolCallRecord]: ToolCallRe
  *
  * @param record The record after the events before; `undefined` for the first event.
  * @throws `E_ILLEGAL_TRANSITION` if the events are not those of one invocation in order.
+ * @example const after = events.reduce(foldEvent, undefined as ToolCallRecord | undefined)
  */
 export function foldEvent(record: ToolCallRecord | undefined, event: ToolEvent): ToolCallRecord {
   const open = record === undefined ? begun(event) : { ...record }
@@ -83,11 +84,7 @@ export function fold(record: OpenRecord, event: ToolEvent): void {
   record.name = event.toolName
 }
 
-/**
- * Moves a record to another state, with a line in its audit trail.
- *
- * @throws `E_ILLEGAL_TRANSITION` if that state cannot follow.
- */
+/** Moves a record to another state, with a line in its audit trail. @throws `E_ILLEGAL_TRANSITION` if it cannot follow. */
 export function advance(record: OpenRecord, state: ToolCallState, timestamp: number, note?: string): void {
   if (!following[record.state].includes(state)) {
     throw new IllegalTransitionError(`Invocation ${record.id} cannot go from ${record.state} to ${state}.`)

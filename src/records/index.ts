@@ -29,15 +29,9 @@ export { settlementFields, type OpenJournaled, type RecordFormat } from './settl
  * @returns The extension for `use`.
  * @throws `E_INVALID_CONFIGURATION` if the journal has no `list`.
  * @example
- * ```ts
- * import { createExecutor } from 'toolwright'
- * import { memoryJournal } from 'toolwright/journals/memory'
- * import { records, type Journal } from 'toolwright/records'
- *
  * const { journal } = memoryJournal()
  * const traced: Journal = { ...journal, beat: (owner) => console.log(`${owner} lives`) }
- * const executor = createExecutor({ use: [records(traced)] })
- * ```
+ * createExecutor({ use: [records(traced)] })
  */
 export function records(journal: Journal, format?: RecordFormat): Required<Pick<Extension, 'records'>> {
   if (typeof journal?.list !== 'function') {

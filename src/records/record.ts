@@ -7,16 +7,14 @@ import { sortMembers } from './own-json.ts'
 /**
  * Returns the digest that chains a settled record to the one that its owner settled before.
  *
- * It covers the whole settlement. It does not cover the owner of the record, or the audit lines of late handlers, which are
- * added afterwards.
+ * It covers the whole settlement, but not the owner of the record, or the audit lines of late handlers, which come afterwards.
  *
- * Settlements do not wait for each other. A settlement may be lost (its record was taken over, the journal failed, the
- * process died) after the next one was chained to it. The chain then has a gap without manipulation, and a living executor
- * reports it. `call:settled` has a digest only once its record is written. If no record has an emitted digest, that record
- * was removed or changed. If a journal failed and kept a settlement all the same, two records name the same `previous`.
+ * `call:settled` has a digest only once its record is written. If no record has an emitted digest, that record was removed or
+ * changed. A chain may have a gap without manipulation, since settlements do not wait for each other.
  *
  * @param previous The digest of the settlement before; the empty string for the first.
  * @param record The record as it was written, or as a journal returns it.
+ * @example const isUnchanged = digestOf(record.journal?.previous ?? '', record) === digest // of `call:settled`
  */
 export function digestOf(previous: string, record: ToolCallRecord): string {
   const { journal, updatedAt: _later, auditTrail, ...chainedFields } = record
@@ -68,7 +66,7 @@ export const following: Record<ToolCallState, readonly ToolCallState[]> = {
   SEALED: [],
 }
 
-/** Whether a call in this state has settled. */
+/** Whether a call in this state has settled. @example const isOver = isSettled('SEALED') // true */
 export function isSettled(state: ToolCallState): boolean {
   return following[state].length === 0
 }

@@ -26,9 +26,8 @@ import type { JournalRecorder } from './recorder.ts'
 import type { RecordsContext } from '../kernel/executor-context.ts'
 
 /**
- * Returns the result of an invocation with an id of the application, if it has a record.
+ * Returns the result of an invocation with an id of the application, if it has settled or waits; `undefined` if it is new.
  *
- * @returns Its result, if it has settled or waits; `undefined` if it is new.
  * @throws `E_DUPLICATE_INVOCATION` if it is still running, or was another call.
  */
 export async function recall(

@@ -32,7 +32,7 @@ interface Look {
  * Waits until a call has settled.
  *
  * @param look Looks for a call that is not in flight here. Called again after each hint that it has changed.
- * @param watch Subscribes to such hints. Returns an unsubscribe function.
+ * @param watch Subscribes to such hints.
  * @param known What a look would find at first.
  * @throws `E_TOOL_CANCELLED` if a signal aborts.
  */

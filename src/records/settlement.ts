@@ -44,7 +44,10 @@ export const plainRecords: RecordFormat = {
   },
 }
 
-/** Adds what a replay needs beside the content. */
+/**
+ * Adds what a replay needs beside the content. `own` copies an object as the format keeps it.
+ * @example settlementFields(settlement, journal, structuredClone)
+ */
 export function settlementFields(
   { result, artifact, stored }: RecordedSettlement,
   journal: OpenJournaled,

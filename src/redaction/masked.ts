@@ -4,19 +4,19 @@ import { pointerSteps } from '../kernel/json/text.ts'
 export const mask = '[secret]'
 
 /**
- * Returns a copy in which the values at the given JSON Pointers are masked. Returns the value itself if there are no pointers.
+ * Returns a copy with the values at these JSON Pointers masked, or the value itself if there are no pointers.
  *
  * If a pointer's step is not an index, it applies to each item of an array. Text in place of an object or an array is masked
- * whole, since it may be JSON of either. So is every item that is not an object, if a pointer applies to it.
+ * whole, since it may be JSON of either. So is an item that is no object, if a pointer applies to it.
+ * @example masked({ cards: [{ pin: 4711 }] }, ['/cards/pin']) // { cards: [{ pin: '[secret]' }] }
  */
 export function masked(value: unknown, secrets: readonly string[]): unknown {
   return maskedBy(value, secrets)
 }
 
 /**
- * Masks the values at the pointers.
+ * Masks the values at the pointers, and calls `hide` with each.
  *
- * @param hide Called with each masked value.
  * @param read Masks text at the root, or in an array at the root. Default: the text is masked whole.
  */
 export function maskedBy(

@@ -1,7 +1,7 @@
 import { readText } from '../kernel/json/json-text.ts'
 import { mask, maskedBy } from './masked.ts'
 
-/** Shorter values are not replaced in texts, since they match everywhere. */
+/** Shorter values stay in texts, since they match everywhere. */
 const shortestSecret = 3
 /** If a call has more secret values, its texts are masked whole, so that no search takes long. */
 const mostSecretValues = 1_000
@@ -9,8 +9,6 @@ const mostSecretValues = 1_000
 /**
  * Returns the secret values of args in each form that a text may have, longest first. Returns `undefined` if they are too many
  * or cannot be read.
- *
- * @param args Reads the JSON text of the args.
  */
 export function secretValues(args: () => string, secrets: readonly string[]): readonly string[] | undefined {
   const texts = new Set<string>()

@@ -2,7 +2,22 @@ import type { Issue } from '../../index.ts'
 import { protocolVersion, type WireCode, type WireFault } from '../protocol.ts'
 import { sleep } from './_page.ts'
 
-/** The server refused a request, or could not be reached. */
+/**
+ * The server refused a request of the page, or could not be reached. What `connect` returns rejects with it.
+ *
+ * @example
+ * ```ts
+ * import { connect, WireError } from 'toolwright/client/browser'
+ *
+ * const client = connect('http://localhost:3000/api/tools')
+ * const words = (error: unknown): string => {
+ *   if (!(error instanceof WireError)) throw error
+ *   return error.status === 0 ? 'You are offline.' : `${error.message} (${error.code})`
+ * }
+ * console.log(await client.decide('call-1', 'allow').then(({ state }) => state, words)) // without a server: You are offline.
+ * client.close()
+ * ```
+ */
 export class WireError extends Error {
   override readonly name = 'WireError'
   readonly code: WireCode
@@ -74,4 +89,5 @@ export function requests(url: string, { headers, fetch }: RequestOptions): SendR
   }
 }
 
+/** What the constructor of `Headers` takes. */
 export type HeadersInit = ConstructorParameters<typeof Headers>[0]

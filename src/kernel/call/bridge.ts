@@ -9,7 +9,6 @@ const mostWrapping = 1_024
 /**
  * Returns the call that a bridge's args name: everything after it is about the named tool. Each member is read once.
  *
- * @param bridge The name of the bridge.
  * @throws `E_INVALID_TOOL_ARGS` if the args name no tool, or have no `args` but something else.
  */
 export function beyondBridge(call: TakenCall, bridge: string, argsLimit: number): TakenCall {

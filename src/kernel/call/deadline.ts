@@ -9,12 +9,7 @@ export const longestTimer: number = 2 ** 31 - 1
  * Limits a wait to what `setTimeout` can take.
  *
  * @param milliseconds The wait; `Infinity` for the longest, 2,147,483,647 ms. Negative ones count as 0.
- * @example
- * ```ts
- * import { timerLength } from 'toolwright/extension'
- *
- * setTimeout(() => console.log('never'), timerLength(Infinity)).unref()
- * ```
+ * @example setTimeout(() => console.log('never'), timerLength(Infinity)).unref()
  */
 export function timerLength(milliseconds: number): number {
   return Math.min(Math.max(0, milliseconds), longestTimer)

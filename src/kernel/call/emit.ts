@@ -87,9 +87,7 @@ function maskedBody<Name extends ToolEventName>(name: Name, body: Bodies[Name], 
 }
 
 /**
- * Makes an event of a raw body, with the secrets of its call masked. Only errors are masked before: that of a result, and
- * that which a retry tells.
- *
+ * Makes an event of a raw body, with the secrets of its call masked. Only the errors of results and retries are masked before.
  * Each shape has one literal: engines build those fastest.
  */
 export function eventOf<Name extends ToolEventName>(

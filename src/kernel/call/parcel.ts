@@ -48,10 +48,7 @@ export interface Resumption extends ResumableCall {
   readonly editedFrom?: string
   /** Whether the client answered too late. */
   readonly isExpired?: true
-  /**
-   * Throws `E_APPROVAL_INVALID` if the tool is not the one that the answer is for, and `E_TOOL_DENIED` if a person has denied the
-   * call, which needs no tool.
-   */
+  /** Throws `E_APPROVAL_INVALID` if the answer is for another tool; `E_TOOL_DENIED` if it is no, which needs no tool. */
   admit(call: Received, tool: ToolDefinition | undefined): void
   /** Returns the approval, if a question comes. Throws `E_TOOL_DENIED` if no person has given one. */
   requireApproval(): Approval
@@ -71,8 +68,7 @@ export interface GateEntry {
 /** A value as the function that makes it sees it. */
 export type Writable<Value> = { -readonly [Field in keyof Value]: Value[Field] }
 
-// Each state of a call is a type with one field more than the state before, so that a stage that is called too early
-// does not compile.
+/** A call. Each state of it has one field more than the state before: a stage that is called too early does not compile. */
 export interface Received {
   readonly call: TakenCall
   readonly invocationId: string
@@ -132,23 +128,29 @@ export interface Received {
   /** The copy of the args or the input that observers got. */
   shown: unknown
 }
+/** With its tool. */
 export interface Resolved extends Received {
   readonly tool: ToolDefinition
 }
+/** With its identity. */
 export interface Identified extends Resolved {
   readonly identity: Identity
   readonly callId: string
 }
+/** With its input. */
 export interface Validated<Input = unknown> extends Identified {
   /** The args after validation: defaults filled in, transforms done. */
   readonly input: Input
 }
+/** With what the policies say. */
 export interface Authorized<Input = unknown> extends Validated<Input> {
   readonly verdict: Verdict | null
 }
+/** With what a person says. */
 export interface Confirmed<Input = unknown> extends Authorized<Input> {
   readonly approval: Approval | null
 }
+/** It may begin. */
 export interface Admitted<Input = unknown> extends Confirmed<Input> {
   /** Whether the call holds a slot of its turn. */
   readonly hasSlot: boolean

@@ -68,7 +68,6 @@ export function identityOf(
  * @throws `E_UNCANONICAL_ARGS` if the args are not JSON, refer to themselves, or are too deep.
  * @example
  * computeCallId('get_forecast', { city: 'Oslo' }) === computeCallId('get_forecast', JSON.parse('{ "city": "Oslo" }'))
- * @see https://www.rfc-editor.org/rfc/rfc8785
  */
 export function computeCallId(toolName: string, args: unknown): string {
   return callIdOf(toolName, args === undefined ? '{}' : write(args))

@@ -16,12 +16,7 @@ export function escapeOf(character: string): string {
  *
  * @param text Text that may come from anyone.
  * @param except Characters that stay, such as `'\n\t'`. Default: none.
- * @example
- * ```ts
- * import { escapeDeceptive } from 'toolwright/extension'
- *
- * console.log(escapeDeceptive('invoice\u202efdp.exe\n')) // invoice\u202efdp.exe\n
- * ```
+ * @example console.log(escapeDeceptive('invoice\u202efdp.exe\n')) // invoice\u202efdp.exe\n
  */
 export function escapeDeceptive(text: string, except = ''): string {
   return text.replace(deceptive, (character) => {

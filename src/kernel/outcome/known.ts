@@ -18,14 +18,9 @@ const outcomes = new WeakMap<object, KnownOutcome>()
  * @throws `E_INVALID_CONFIGURATION` if the outcome cannot be the result of a settled call: `content` is a list of blocks, an
  * `error` has the `status`, and `ok` has no `error`.
  * @example
- * ```ts
- * import { createExecutor, tool } from 'toolwright'
- * import { Known } from 'toolwright/extension'
- *
  * const paid = new Known({ status: 'ok', effect: 'completed', content: [{ type: 'text', text: 'Paid before.' }] })
  * const pay = tool('pay', () => 'Paid.').with({ middleware: [() => Promise.reject(paid)] })
  * console.log((await createExecutor({ tools: [pay] }).execute({ name: 'pay' })).content)
- * ```
  * @experimental
  */
 export class Known {

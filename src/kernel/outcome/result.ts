@@ -29,13 +29,9 @@ export function success(spooled: Spooled): ToolResult {
  *
  * @param results Of one turn, or of many.
  * @example
- * ```ts
- * import { createExecutor, outputsOf, tool } from 'toolwright'
- *
  * const answer = tool({ name: 'answer', description: 'Your final answer', type: 'output', inputSchema: { type: 'object' } })
  * const results = await createExecutor({ tools: [answer] }).executeToolCalls([{ name: 'answer', args: { sum: 3 } }])
  * console.log(outputsOf(results)['answer']) // [{ sum: 3 }]
- * ```
  */
 export function outputsOf(results: readonly ToolResult[]): Readonly<Record<string, readonly unknown[]>> {
   const outputs = Object.create(null) as Record<string, unknown[]>

@@ -48,7 +48,10 @@ export type ArtifactOption<Artifact extends SpooledArtifact = SpooledArtifact> =
 /** Bytes that fit into one string of any engine. */
 const largeText = 2 ** 28
 
-/** A whole result as bytes in memory or in a store, read in parts. Lines are counted from 0. */
+/**
+ * A whole result as bytes in memory or in a store, read in parts. Lines are counted from 0.
+ * @example if (artifact instanceof SpooledArtifact) console.log(artifact.byteLength(), await artifact.head(2))
+ */
 export class SpooledArtifact {
   static readonly kind: string = 'artifact'
   static readonly mediaType: string = 'application/octet-stream'

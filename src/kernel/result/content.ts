@@ -77,12 +77,7 @@ export interface MarkedJson<Value = unknown> {
  * Marks a handler's result as content blocks, of any kind and with any extra fields.
  *
  * @param blocks The blocks, in the order in which the model reads them.
- * @example
- * ```ts
- * import { content } from 'toolwright'
- *
- * const handler = () => content([{ type: 'resource_link', uri: 'file:///report.pdf', name: 'report.pdf' }])
- * ```
+ * @example const handler = () => content([{ type: 'resource_link', uri: 'file:///report.pdf', name: 'report.pdf' }])
  */
 export function content(blocks: readonly ContentBlock[]): MarkedContent {
   return { [blocksMark]: blocks }
@@ -92,12 +87,7 @@ export function content(blocks: readonly ContentBlock[]): MarkedContent {
  * Marks a handler's result as one JSON value, even if it is a string or looks like content blocks.
  *
  * @param value Any JSON value.
- * @example
- * ```ts
- * import { json } from 'toolwright'
- *
- * const handler = () => json([{ type: 'text', text: 'a row of data, not a block' }])
- * ```
+ * @example const handler = () => json([{ type: 'text', text: 'a row of data, not a block' }])
  */
 export function json<Value>(value: Value): MarkedJson<Value> {
   return { [valueMark]: value }
@@ -114,12 +104,7 @@ export interface MarkedBytes extends AsyncIterable<string | Uint8Array> {
  *
  * @param source Text, bytes, or a stream of bytes, which is never whole in memory.
  * @param described `mediaType`: such as `application/pdf`.
- * @example
- * ```ts
- * import { bytes } from 'toolwright'
- *
- * const handler = () => bytes('id,name\n1,Ada\n', { mediaType: 'text/csv' })
- * ```
+ * @example const handler = () => bytes('id,name\n1,Ada\n', { mediaType: 'text/csv' })
  */
 export function bytes(source: SpoolSource, described: { readonly mediaType: string }): MarkedBytes {
   const { mediaType } = Object(described) as typeof described
@@ -146,12 +131,7 @@ export function markedMediaType(stream: object): string | undefined {
  *
  * @param blocks What the model reads: a text, or blocks.
  * @param value Any JSON value.
- * @example
- * ```ts
- * import { shown } from 'toolwright'
- *
- * const handler = () => shown('2 orders, both paid', [{ order: 1 }, { order: 2 }])
- * ```
+ * @example const handler = () => shown('2 orders, both paid', [{ order: 1 }, { order: 2 }])
  */
 export function shown<Value>(
   blocks: string | readonly ContentBlock[],

@@ -11,7 +11,10 @@ export class TextArtifact extends SpooledArtifact {
   static override readonly mediaType: string = 'text/plain'
 }
 
-/** A result that is one JSON value, parsed when it is first needed. */
+/**
+ * A result that is one JSON value, parsed when it is first needed.
+ * @example if (artifact instanceof JsonArtifact) console.log(await artifact.get('/rows/0/id'))
+ */
 export class JsonArtifact extends SpooledArtifact {
   static override readonly kind: string = 'json'
   static override readonly mediaType: string = 'application/json'

@@ -10,6 +10,7 @@ export interface SpoolReader {
   read(start: number, end: number): Uint8Array | Promise<Uint8Array>
 }
 
+/** What a store is told of the bytes. */
 export interface Spooling {
   readonly session: string
   readonly mediaType: string

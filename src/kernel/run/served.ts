@@ -25,7 +25,10 @@ export function putServed(executor: ToolExecutor, { policies, recorder, registry
   Object.assign(executor, served)
 }
 
-/** Returns the policies of an executor, in the order in which they are asked, for what serves its tools elsewhere. */
+/**
+ * Returns the policies of an executor, in the order in which they are asked, for what serves its tools elsewhere.
+ * @example console.log(policiesOf(executor).map(({ name }) => name)) // such as ['permissions', 'budget']
+ */
 export function policiesOf(executor: ToolExecutor): readonly Policy[] {
   return (executor as { readonly [policiesKey]?: readonly Policy[] })[policiesKey] ?? []
 }

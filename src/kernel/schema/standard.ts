@@ -9,6 +9,7 @@ export interface Issue {
   readonly path: readonly PropertyKey[]
 }
 
+/** The types of JSON Schema. */
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null'
 
 /** A raw JSON Schema of draft 07, 2019-09 or 2020-12, as an object or a boolean. */

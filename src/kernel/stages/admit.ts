@@ -10,8 +10,7 @@ import { ToolDownstreamError } from '../errors.ts'
 
 /**
  * Lets a call begin once the gates have let it in, it has its locks, and then a slot of its turn: what waits at a gate holds no
- * locks, and what waits for locks no slot. A call that runs on a worker is handed over before, and the worker's executor admits
- * it.
+ * locks, and what waits for locks no slot. A call that runs on a worker is handed over before: that worker admits it.
  */
 export function admit(confirmed: Confirmed, kernel: Kernel): Admitted | Promise<Admitted> {
   const handedOver = kernel.elsewhere?.handOver(confirmed)

@@ -5,6 +5,7 @@ import { InvalidConfigurationError, ToolAlreadyRegisteredError } from '../errors
 import { isRaw } from '../schema/json-schema.ts'
 import { loadEngine } from '../schema/validator.ts'
 
+/** What to do if a name is taken. */
 export type OnCollision = 'replace' | 'keep' | 'throw'
 
 const mostFormer = 10_000
@@ -13,12 +14,8 @@ const mostFormer = 10_000
  * Tools by name; a registry with a parent falls back to it.
  *
  * @example
- * ```ts
- * import { tool, ToolRegistry } from 'toolwright'
- *
  * const registry = new ToolRegistry([tool('now', () => '12:00')])
  * const remove = registry.add(tool('later', () => '13:00'))
- * ```
  */
 export class ToolRegistry {
   readonly parent: ToolRegistry | undefined

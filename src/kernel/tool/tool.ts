@@ -35,7 +35,7 @@ async function loadDirect(): Promise<Direct> {
 
 const loadAndCall: Direct['callDirectly'] = async (...call) => (await loadDirect()).callDirectly(...call)
 
-/** A tool: its definition, and a function that runs it. */
+/** A tool: its definition, and a function that runs it. @example const isTool = Tool.isTool(tool('now', () => '12:00')) */
 export interface Tool<
   // oxlint-disable-next-line typescript/no-explicit-any -- so that tools of any input fit a `Tool[]`
   Input = any,
@@ -221,23 +221,15 @@ Object.defineProperty(Tool, 'name', { value: 'Tool' })
  * @example
  * ```ts
  * import { tool } from 'toolwright'
+ * import { z } from 'zod'
  *
  * const add = tool({
  *   name: 'add',
  *   description: 'Adds two numbers',
- *   inputSchema: {
- *     type: 'object',
- *     properties: { a: { type: 'number' }, b: { type: 'number' } },
- *     required: ['a', 'b'],
- *   },
+ *   inputSchema: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
  *   handler: ({ a, b }) => a + b,
  * })
  * const sum = await add({ a: 1, b: 2 }) // 3
- * ```
- * @example
- * ```ts
- * import { tool } from 'toolwright'
- * import { z } from 'zod'
  *
  * const sendEmail = tool({
  *   name: 'send_email',
@@ -278,6 +270,11 @@ export function tool(config: string | object, handler?: unknown): Tool {
  * Makes a tool of type `client` from the client's description. The default of `intent` is `'render'`.
  *
  * @throws `E_INVALID_INITIAL_TOOL_VALUE` naming every field that is wrong.
+ * @example
+ * const ask = clientTool({ name: 'ask', description: 'Asks the user', requiresResponse: true })
+ * const executor = createExecutor({ tools: [ask] })
+ * const { token = '' } = await executor.execute({ name: 'ask', args: { text: 'Tea?' } }) // it waits
+ * console.log((await executor.calls.respond(token, 'yes')).status) // ok
  */
 export function clientTool(description: ClientToolDescription): Tool {
   return new Tool({ intent: 'render', ...description, type: 'client' }, true)

@@ -42,7 +42,7 @@ export function lastEventsOf(record: ToolCallRecord, first: number): ToolEvent[]
     input,
   }
   if (seq - 2 <= start.seq) return [start, end] // the worker died, and another executor closed the call
-  const ran = { isError: status !== 'ok', durationMs: timestamp - startedAt }
+  const ran = { isError: status !== 'ok', durationMs: Math.max(0, timestamp - startedAt) }
   return [start, { ...of, event: 'tool:end', seq: seq - 2, timestamp, ...ran }, end]
 }
 

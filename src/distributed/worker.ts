@@ -108,6 +108,8 @@ export function createWorker(options: WorkerOptions): Worker {
   const ending = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   let sweeping: Promise<void> | undefined
+  /** When this worker woke, if it was frozen, in milliseconds of the monotonic clock. */
+  let wokeAt = -Infinity
 
   function fail(error: unknown): void {
     for (const listener of listeners.error) listener(error)
@@ -173,7 +175,10 @@ export function createWorker(options: WorkerOptions): Worker {
 
   async function sweep(): Promise<void> {
     try {
-      const { requeued } = await executor.calls.recover({ rerun: true, attempts, staleAfter })
+      // What froze this worker may have frozen the others, which need time for a sign of life.
+      const isAwake = performance.now() - wokeAt >= staleAfter
+      const silentFor = isAwake ? staleAfter : Number.MAX_SAFE_INTEGER
+      const { requeued } = await executor.calls.recover({ rerun: true, attempts, staleAfter: silentFor })
       if (dispatcher !== undefined) {
         const again = requeued.filter(({ queue }) => queues.has(queue))
         const silent = await executor.queue.unsent(names, resendAfter)
@@ -187,7 +192,11 @@ export function createWorker(options: WorkerOptions): Worker {
 
   function plan(): void {
     if (closing !== undefined) return
+    const [before, ownBefore] = [Date.now(), performance.now()]
     timer = setTimeout(() => {
+      // The monotonic clock may stop while a machine sleeps, the other may be set.
+      const late = Math.max(Date.now() - before, performance.now() - ownBefore) - sweepEvery
+      if (late >= staleAfter / 4) wokeAt = performance.now()
       sweeping = sweep().finally(plan)
     }, sweepEvery)
   }

@@ -118,7 +118,7 @@ export class Attempt {
     const { completedAt, session } = (await this.#calls.get(invocationId)) ?? {}
     if (result === undefined || result.effect === 'none' || completedAt === undefined || session === undefined)
       return undefined
-    const age = Date.now() - completedAt
+    const age = Math.max(0, Date.now() - completedAt) // by the clock of its process
     return age > this.#window ? undefined : doneOf(result, session, performance.now() - age)
   }
 

@@ -42,7 +42,7 @@ export function closingOf(
   const envelope = envelopeOf(record)
   const { callId, invocationId, toolName, timestamp } = envelope
   Object.assign(error, { toolName, callId, invocationId })
-  const [status, durationMs] = [statusOf(error), timestamp - createdAt]
+  const [status, durationMs] = [statusOf(error), Math.max(0, timestamp - createdAt)]
   const seq = envelope.seq + ends.length
   const settled: ToolEvent = { ...envelope, event: 'call:settled', seq, status, effect, error, durationMs }
   const content = [{ type: 'text' as const, text: modelText(error, true) }]
@@ -86,7 +86,7 @@ export function publishEnd({ events }: Pick<Closing, 'events'>, kernel: RecordsC
   }
 }
 
-/** Takes over a call that no executor runs, and closes it. Returns `undefined` if another executor was first. */
+/** Takes over a call that no executor runs, and closes it. Returns `undefined` if another was first. */
 export async function close(
   { record: before, fence }: FoundRecord,
   error: ToolError,
@@ -120,7 +120,7 @@ function argsToAsk({ session, name, journal }: ToolCallRecord, { registryFor }: 
   return text !== undefined && registryFor(session).get(name)?.reconcile !== undefined ? text : undefined
 }
 
-/** Tells of a call that the journal dropped while it waited. The executor that wrote it last tells, and no other. */
+/** Tells of a call that the journal dropped while it waited. Only the executor that wrote it last tells. */
 export function tellDropped({ record: before, fence }: FoundRecord, kernel: RecordsContext): void {
   if (fence.owner !== kernel.owner()) return
   const error = new ToolCancelledError('The call waited, and its record was dropped: the journal was full.')

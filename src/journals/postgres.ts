@@ -21,6 +21,7 @@ import {
   type PostgresPool,
 } from './postgres/_connection.ts'
 import { PostgresStatements } from './postgres/_statements.ts'
+import { inServerTime } from './postgres/_server-time.ts'
 import { prepareJournal, type JournalTables } from './postgres/_tables.ts'
 import { PostgresWatch } from './postgres/_watch.ts'
 import { journalOf } from './sql/_journal.ts'
@@ -60,7 +61,7 @@ export interface PostgresJournal extends Extension {
  * Keeps the records of calls in Postgres (12 or newer), for any number of machines.
  *
  * The tables are made on first use. Every change is one statement, and changes at the same moment share one. Only the server's
- * clock counts, so a step of a client's clock changes nothing. An executor notices if the server's clock was set ahead, and
+ * clock decides which owner is dead and which call has waited too long, so those of the processes may differ. An executor notices if the server's clock was set ahead, and
  * takes no living owner for dead. One that starts within 5 seconds of such a step cannot notice it.
  *
  * @param pool A `pg.Pool` or the like, which the application configures and closes. Or a connection string: the journal then loads
@@ -147,8 +148,10 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
   const watch = new PostgresWatch({ channel, connected, changed: (since) => statements.changed(since) })
   const bus = new NotifyBus(channel, ask, connected)
 
+  const inTables = journalOf(statements, pageLength)
   const journal: Journal = {
-    ...journalOf(statements, pageLength),
+    ...inTables,
+    ...inServerTime(inTables, () => statements.ahead()),
 
     ...(notify && {
       bus,

@@ -36,13 +36,13 @@ export function closingOf(
   effect: ToolCallRecord['effect'],
   keptArgs?: string,
 ): Closing {
-  const { createdAt, toolCallId: id, via } = record
+  const { toolCallId: id, via } = record
   const { awaits: _over, work: _work, args: _args, hasStarted, ...journal } = journaledOf(record)
   const ends = hasStarted === true ? [toolEndOf(record)] : []
   const envelope = envelopeOf(record)
-  const { callId, invocationId, toolName, timestamp } = envelope
+  const { callId, invocationId, toolName } = envelope
   Object.assign(error, { toolName, callId, invocationId })
-  const [status, durationMs] = [statusOf(error), Math.max(0, timestamp - createdAt)]
+  const [status, durationMs] = [statusOf(error), Math.max(0, envelope.timestamp - record.createdAt)]
   const seq = envelope.seq + ends.length
   const settled: ToolEvent = { ...envelope, event: 'call:settled', seq, status, effect, error, durationMs }
   const content = [{ type: 'text' as const, text: modelText(error, true) }]

@@ -3,7 +3,7 @@ import { createExecutor, tool } from 'toolwright'
 import { InvalidConfigurationError } from 'toolwright/errors'
 import type { ToolCallRecord } from 'toolwright/extension'
 import { postgresJournal, type PostgresPool } from 'toolwright/journals/postgres'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   held,
   journalConformance,
@@ -549,6 +549,71 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     // The other owner has not beaten since, although this one has.
     await journal.beat('mine')
     expect((await unfinishedOf(journal))[0]?.idle).toBeLessThan(60_000)
+  })
+
+  describe('postgresJournal lets calls wait by the clock of the server, so that', () => {
+    const day = 86_400_000
+    let ahead = 0
+    beforeEach(() => {
+      ahead = 0
+      const now = Date.now.bind(Date)
+      vi.spyOn(Date, 'now').mockImplementation(() => now() + ahead)
+    })
+    afterEach(() => void vi.restoreAllMocks())
+
+    const queued = (expiresAt: number): ToolCallRecord =>
+      waitingOf('a', { state: 'PENDING' }, { reason: 'worker', expiresAt, work: { queue: 'default', attempts: 0 } })
+    /** Returns for how long the call of a record still waits, in whole minutes. */
+    const minutesOf = (found: { readonly record: ToolCallRecord } | null | undefined): number => {
+      const { awaits, work } = found?.record.journal ?? {}
+      return Math.round(((awaits ?? work)!.expiresAt - Date.now()) / 60_000)
+    }
+
+    test.each([
+      ['a day ahead of', 0, day],
+      ['a day behind', day, 0],
+      ['decades ahead of', -20_000 * day, 0],
+      ['decades behind', 0, -20_000 * day],
+    ])('a process whose clock is %s that of another expires no call of that', async (_name, before, then) => {
+      const schema = await newSchema()
+      const [first, second] = [open(pool, schema), open(pool, schema)]
+      ahead = before
+      const fence = await held(first.journal.claim(queued(Date.now() + 3_600_000), 'caller'))
+      await first.journal.write(queued(Date.now() + 1_800_000), fence)
+      ahead = then // also the clock of the first is set now
+      for (const { journal } of [first, second]) {
+        expect(minutesOf(await journal.read('a'))).toBe(30)
+        expect((await listedBy(journal, { state: 'waiting' })).map(minutesOf)).toEqual([30])
+        expect(await listedBy(journal, { state: 'waiting', expiresBefore: Date.now() + 1_500_000 })).toEqual([])
+        expect(await listedBy(journal, { state: 'waiting', expiresBefore: Date.now() + 2_100_000 })).toHaveLength(1)
+        expect(await journal.free?.(['a'])).toEqual(['a'])
+      }
+      const [taken] = (await second.journal.take?.({ queue: 'default', limit: 9, except: [] }, 'worker')) ?? []
+      expect(minutesOf(taken)).toBe(30)
+    })
+
+    test('an executor expires no approval that another asked for, and answers it', async () => {
+      const schema = await newSchema()
+      const send = tool({ name: 'send', description: 'Sends', requiresConfirmation: true, handler: () => 'sent' })
+      const [asking, answering] = [1, 2].map(() => {
+        const executor = createExecutor({ tools: [send], use: [postgresJournal(pool, { schema })] })
+        onTestFinished(() => executor.close())
+        return executor
+      })
+      await asking?.execute({ name: 'send' }, { invocationId: 'a' })
+      ahead = 30 * day
+      expect((await answering?.calls.recover())?.expired).toEqual([])
+      const [waiting] = (await answering?.calls.waiting()) ?? []
+      expect((await answering?.calls.decide(waiting!, 'allow'))?.status).toBe('ok')
+    })
+
+    test('times are kept as they are if clocks differ by a few seconds', async () => {
+      const { journal } = open(pool, await newSchema())
+      ahead = 5_000
+      const record = queued(Date.now() + 3_600_000)
+      await journal.claim(record, 'caller')
+      expect((await journal.read('a'))?.record).toEqual(record)
+    })
   })
 
   describe('postgresJournal, when the connection', () => {

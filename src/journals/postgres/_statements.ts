@@ -9,7 +9,7 @@ import type { Rows } from '../sql/_journal.ts'
 import { Gathered } from './_gathered.ts'
 import type { RunStatement, JournalTables } from './_tables.ts'
 import { placeInLine } from './_take-functions.ts'
-import { betweenRecords, statementTexts, type StatementTexts } from './_texts.ts'
+import { betweenRecords, serverNow, statementTexts, type StatementTexts } from './_texts.ts'
 
 /** The payload of a notification is shorter, in bytes. */
 export const limitOfPayload = 8_000
@@ -30,6 +30,7 @@ export class PostgresStatements implements Rows {
   readonly #notifies: boolean
   readonly #texts: StatementTexts
   readonly #clock = new ServerClock()
+  #asking: Promise<number> | undefined
   readonly #claims: Gathered<RowValues, boolean>
   readonly #writes: Gathered<RowValues, boolean>
   readonly #takeOvers: Gathered<RowValues, boolean>
@@ -83,13 +84,13 @@ export class PostgresStatements implements Rows {
       return row === undefined ? [] : [row]
     }
     const { queue, limit, except, lacking = [] } = wanted
-    const values = [owner, Date.now(), sessionKey(queue), except, limit, lacking.map(sessionKey)]
+    const values = [owner, sessionKey(queue), except, limit, lacking.map(sessionKey)]
     return this.#ask(this.#texts.take, values, true)
   }
 
   /** Takes calls of one owner by their ids. */
   async #takeEach(wanted: readonly TakeById[]): Promise<(Row | undefined)[]> {
-    const values = [wanted[0]?.[1], Date.now(), wanted.map(([id]) => id)]
+    const values = [wanted[0]?.[1], wanted.map(([id]) => id)]
     const rows = await this.#ask(this.#texts.takeEach, values, true)
     return wanted.map(([id]) => rows.find((row) => row['id'] === id))
   }
@@ -131,10 +132,10 @@ export class PostgresStatements implements Rows {
     return this.#ask(
       `UPDATE ${calls} SET updated_at = clock_timestamp() WHERE id = ANY (ARRAY(
         SELECT id FROM ${calls} AS call WHERE waits = 'worker' AND queue = ANY ($1::text[])
-          AND updated_at < clock_timestamp() - interval '1 millisecond' * $2::float8 AND ${mayRunNow(calls, '$4::float8', placeInLine)}
+          AND updated_at < clock_timestamp() - interval '1 millisecond' * $2::float8 AND ${mayRunNow(calls, serverNow, placeInLine)}
         ORDER BY updated_at LIMIT $3 FOR UPDATE SKIP LOCKED))
       RETURNING id, queue`,
-      [queues.map(sessionKey), silentFor, limit, Date.now()],
+      [queues.map(sessionKey), silentFor, limit],
     )
   }
 
@@ -142,9 +143,9 @@ export class PostgresStatements implements Rows {
   async free(ids: readonly string[]): Promise<string[]> {
     const { calls } = this.#tables
     const rows = await this.#ask(
-      `SELECT id FROM ${calls} AS call WHERE id = ANY ($1::text[]) AND waits = 'worker' AND expires_at >= $2::float8
-        AND ${mayRunNow(calls, '$2::float8', placeInLine)}`,
-      [ids, Date.now()],
+      `SELECT id FROM ${calls} AS call WHERE id = ANY ($1::text[]) AND waits = 'worker' AND expires_at >= ${serverNow}
+        AND ${mayRunNow(calls, serverNow, placeInLine)}`,
+      [ids],
     )
     return rows.map(({ id }) => String(id))
   }
@@ -192,6 +193,17 @@ export class PostgresStatements implements Rows {
       [scope, effectKey, id, former ?? null],
     )
     return String(row?.['invocation_id'])
+  }
+
+  /** Returns by how many milliseconds the server's clock is ahead of that of this process. */
+  ahead(): number | Promise<number> {
+    return this.#clock.ahead ?? (this.#asking ??= this.#askAhead().finally(() => (this.#asking = undefined)))
+  }
+
+  async #askAhead(): Promise<number> {
+    const [row] = await this.#ask(`SELECT ${serverNow} AS at`)
+    this.#clock.remember(Number(row?.['at']))
+    return this.#clock.ahead ?? 0
   }
 
   /** Records a sign of life. Returns the invocations that the owner was asked to cancel. */

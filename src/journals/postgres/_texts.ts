@@ -11,6 +11,9 @@ type RowQuestion = 'read' | 'take' | 'takeEach' | 'settled' | 'beat'
  */
 export const betweenRecords = '\u001e'
 
+/** The time of the server, in milliseconds. A statement asks for it once, so that it can look in an index for it. */
+export const serverNow = '(SELECT 1000 * extract(epoch FROM clock_timestamp())::float8)'
+
 /** The parameters of a claim and of a write, in their order, with their types. */
 const claimedColumns = {
   id: 'text',
@@ -102,8 +105,8 @@ export function statementTexts(
       FROM ${rowsAsked({ id: 'text', owner: 'text', number: 'integer', taker: 'text' })}
       WHERE calls.id = asked.id AND calls.owner = asked.owner AND version = asked.number AND state <> 'settled'
       RETURNING calls.id`,
-    take: `SELECT id, record, owner, version FROM ${take}($1::text, $2::float8, NULL, $3::text, $4::text[], $5::integer, $6::text[])`,
-    takeEach: `SELECT id, record, owner, version FROM ${takeEach}($1::text, $2::float8, $3::text[])`,
+    take: `SELECT id, record, owner, version FROM ${take}($1::text, ${serverNow}, NULL, $2::text, $3::text[], $4::integer, $5::text[])`,
+    takeEach: `SELECT id, record, owner, version FROM ${takeEach}($1::text, ${serverNow}, $2::text[])`,
     settled: `SELECT id, record, owner, version FROM ${calls} WHERE id = ANY($1::text[]) AND state = 'settled'`,
     beat: `WITH beat AS (
         INSERT INTO ${owners} (owner) VALUES ($1)

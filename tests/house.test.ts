@@ -248,6 +248,8 @@ interface PublicName {
   readonly name: string
   readonly isValue: boolean
   readonly comments: readonly ts.JSDoc[]
+  /** The text of its declarations. */
+  readonly code: string
 }
 
 const parsed = new Map<string, ts.SourceFile>()
@@ -289,7 +291,8 @@ function declared(file: string, name: string, from?: ts.Expression): PublicName 
     const comments = own.flatMap((statement) =>
       ts.getJSDocCommentsAndTags(statement).filter((each) => ts.isJSDoc(each)),
     )
-    return { name, isValue: !own.every((each) => isType(each)), comments }
+    const code = own.map((statement) => statement.getText()).join('\n')
+    return { name, isValue: !own.every((each) => isType(each)), comments, code }
   }
   const imported = statementsOf(file).find(
     (statement): statement is ts.ImportDeclaration =>
@@ -338,6 +341,21 @@ describe('the documentation comments', () => {
     // A name that has an example, or is gone, needs no excuse.
     expect(told((each) => hasExample(each) && each.name in withoutExample)).toEqual([])
     expect(Object.keys(withoutExample).filter((name) => !values.some((each) => each.name === name))).toEqual([])
+  })
+
+  it('name the code that wrong options of a function give', () => {
+    const checks = names.filter(({ code }) =>
+      /\b(?:checkOptions|checkConversation|checkForeign|requireOptions)\(/.test(code),
+    )
+    expect(checks.length).toBeGreaterThan(40)
+    const namesCode = ({ comments }: PublicName): boolean =>
+      comments.some(({ tags = [] }) =>
+        tags.some(({ tagName, comment }) => {
+          const words = ts.getTextOfJSDocComment(comment) ?? ''
+          return tagName.text === 'throws' && words.includes('E_INVALID_CONFIGURATION')
+        }),
+      )
+    expect(checks.filter((each) => !namesCode(each)).map(({ file, name }) => `${file} ${name}`)).toEqual([])
   })
 })
 

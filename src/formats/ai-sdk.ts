@@ -91,7 +91,8 @@ const ownPart = /^(?:tool-(?:call|result|error|approval-request)|reasoning(?:-fi
  * version 5, its type becomes `provider-defined`. `allowedCallers` and `deferLoading` go out as `providerOptions` of those providers
  * that have them.
  *
- * @param options `dialect`, `strict`, `waiting`, `envelope`, `report` and `version`.
+ * @param options `strict`, `dialect`, `version`, `waiting`, `envelope`, `examples`, `programLimit` and `report`.
+ * @throws `E_INVALID_CONFIGURATION` if an option is unknown or wrong.
  * @example
  * ```ts
  * import { aiSdk } from 'toolwright/formats/ai-sdk'

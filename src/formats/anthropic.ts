@@ -90,7 +90,8 @@ export type AnthropicFormat = Format<AnthropicTool, AnthropicMessage, AnthropicR
  * A call of a program (`caller: { type: 'code_execution_…' }`) has `program`, and its result is JSON text without a note.
  * `allowedCallers: ['program']` goes out as `code_execution_20260120`; `providerOptions.anthropic.allowed_callers` replaces it.
  *
- * @param options `strict`, `optionalLimit`, `waiting`, `envelope` and `report`.
+ * @param options `strict`, `optionalLimit`, `waiting`, `envelope`, `examples`, `programLimit` and `report`.
+ * @throws `E_INVALID_CONFIGURATION` if an option is unknown or wrong.
  * @example
  * ```ts
  * import { anthropic } from 'toolwright/formats/anthropic'

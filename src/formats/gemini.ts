@@ -89,7 +89,8 @@ const mediaType = /^image\/(?:jpeg|png|webp)$|^application\/pdf$/
  * declaration. For a tool of type `provider`, it is the whole entry (`{ googleSearch: {} }`). A result is `{ output }`, a
  * failed one `{ error }`. `results` returns one user content with all results.
  *
- * @param options `strict`, `parameters`, `waiting`, `envelope`, `report` and `media`.
+ * @param options `strict`, `parameters`, `media`, `waiting`, `envelope`, `examples`, `programLimit` and `report`.
+ * @throws `E_INVALID_CONFIGURATION` if an option is unknown or wrong.
  * @example
  * ```ts
  * import { gemini } from 'toolwright/formats/gemini'

@@ -75,7 +75,8 @@ export interface McpFormat extends Format<McpTool, McpMessage> {
  * only text. Examples of args stand at the end of the description. `providerOptions.mcp` is merged into the definition (`icons`, `execution`, …). Its `annotations` and `_meta` are
  * merged field by field.
  *
- * @param options `waiting`, `envelope`, `examples` and `report`.
+ * @param options `waiting`, `envelope`, `examples`, `programLimit` and `report`.
+ * @throws `E_INVALID_CONFIGURATION` if an option is unknown or wrong.
  * @example
  * ```ts
  * import { mcp } from 'toolwright/formats/mcp'

@@ -67,7 +67,8 @@ const readableImage = /^image\/(?:jpeg|png|gif|webp)$/
  * type of answer, and answers to a program's calls name their `caller`. Those are JSON text without a note. `results` returns an
  * array of items.
  *
- * @param options `strict`, `waiting`, `envelope` and `report`.
+ * @param options `strict`, `waiting`, `envelope`, `examples`, `programLimit` and `report`.
+ * @throws `E_INVALID_CONFIGURATION` if an option is unknown or wrong.
  * @example
  * ```ts
  * import { openaiResponses } from 'toolwright/formats/openai-responses'

@@ -67,7 +67,8 @@ const responsesOnly = ['allowed_callers', 'defer_loading', 'output_schema']
  * reported. A tool with a handler is then offered as a function; a tool that OpenAI runs is not offered. Results are text,
  * and a note replaces media. `results` returns an array with one message for each result: `messages.push(...results)`.
  *
- * @param options `strict`, `dialect`, `waiting`, `envelope`, `report` and `toolTypes`.
+ * @param options `strict`, `dialect`, `toolTypes`, `waiting`, `envelope`, `examples`, `programLimit` and `report`.
+ * @throws `E_INVALID_CONFIGURATION` if an option is unknown or wrong.
  * @example
  * ```ts
  * import { openai } from 'toolwright/formats/openai'

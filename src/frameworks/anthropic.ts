@@ -39,6 +39,7 @@ export interface AnthropicRunnableTool extends AnthropicTool {
  * lists it. Give its result to the model in a later message, once `decide` has run it.
  *
  * @param options The executor, the session, and the SDK's `ToolError`.
+ * @throws `E_INVALID_CONFIGURATION` if an option is unknown, missing or wrong.
  * @example
  * ```ts
  * import { createExecutor, tool } from 'toolwright'

@@ -72,6 +72,7 @@ const idOfCall = 'claudecode/toolUseId'
  * the person's answer.
  *
  * @param options The executor, the session, and how a person is asked.
+ * @throws `E_INVALID_CONFIGURATION` if an option is unknown, missing or wrong.
  * @example
  * ```ts
  * import { createExecutor, tool } from 'toolwright'

@@ -74,7 +74,7 @@ interface StructuredTool {
  *
  * @param options The executor, the session, LangChain's classes, LangGraph's `interrupt`, what messages have as their artifact, and whether they
  *   have pictures.
- * @throws `E_INVALID_CONFIGURATION` if `artifact` is neither `'call'` nor `'value'`.
+ * @throws `E_INVALID_CONFIGURATION` if an option is unknown, missing or wrong.
  * @example
  * ```ts
  * import { createExecutor, tool } from 'toolwright'

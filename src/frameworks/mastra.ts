@@ -75,6 +75,7 @@ const resumeSchema = {
  * call of its own.
  *
  * @param options The executor, the session, and Mastra's `createTool`.
+ * @throws `E_INVALID_CONFIGURATION` if an option is unknown, missing or wrong.
  * @example
  * ```ts
  * import { createExecutor, tool } from 'toolwright'

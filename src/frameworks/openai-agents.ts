@@ -67,7 +67,7 @@ export interface OpenAiRunState {
  * was stored as text and is read in another process. "Always approve" approves the calls after it too.
  *
  * @param options The executor, the session, and the SDK's `tool`.
- * @throws What the SDK's `tool` throws.
+ * @throws `E_INVALID_CONFIGURATION` if an option is unknown, missing or wrong; what the SDK's `tool` throws.
  * @example
  * ```ts
  * import { createExecutor, tool } from 'toolwright'

@@ -70,6 +70,7 @@ const documentTypes: ReadonlyMap<string, string> = new Map([
  * `{ approved: true }`, also in another process that has loaded the agent's snapshot. Any other response denies.
  *
  * @param options The executor, the session, and the SDK.
+ * @throws `E_INVALID_CONFIGURATION` if an option is unknown, missing or wrong.
  * @example
  * ```ts
  * import { createExecutor, tool } from 'toolwright'

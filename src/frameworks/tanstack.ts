@@ -77,6 +77,7 @@ export interface TanstackTools {
  * needs approval for another reason waits, and the model reads that it does: `executor.calls.decide` answers it.
  *
  * @param options The executor and the session.
+ * @throws `E_INVALID_CONFIGURATION` if an option is unknown, missing or wrong.
  * @example
  * ```ts
  * import { createExecutor, tool } from 'toolwright'

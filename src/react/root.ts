@@ -40,6 +40,8 @@ export type ToolOverrides = Partial<ToolOptions> & ToolLifecycle
 /**
  * Makes a headless root: it renders React components on a server, and has the tools of those that are mounted.
  *
+ * @param options `registry` gets the tools (default: a new one); `report` gets what components throw later (default:
+ * `console.error`).
  * @example
  * ```ts
  * import { createElement, useState } from 'react'

@@ -249,6 +249,13 @@ describe('a failure', () => {
     expect(advice).toEqual([['Try again in 7 s.'], [expect.stringMatching(/^Try again in [56]\d s\.$/)], []])
   })
 
+  test('says when to try again by the clock of the server, which may be another', async () => {
+    const headers = { date: 'Mon, 01 Jan 2001 00:00:00 GMT', 'retry-after': 'Mon, 01 Jan 2001 00:00:30 GMT' }
+    const { url } = await serve((_, response) => reply(response, 503, {}, headers))
+    const { call } = await ready(documentOf({ 'GET /p': operation() }), { baseUrl: url })
+    expect((await call('run')).error?.recommendations).toEqual(['Try again in 30 s.'])
+  })
+
   test('of a problem tells its title, its detail and its errors, and of any other the beginning', async () => {
     const problem = {
       type: 'https://example.com/x',

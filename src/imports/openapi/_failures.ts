@@ -52,7 +52,7 @@ export function statusFailure(
 ): ToolFailure {
   const { category = status >= 500 ? 'network' : 'application', isRetryable = status >= 500 && isRepeatable } =
     refusals.get(status) ?? {}
-  const again = adviceOnRetry(headers.get('retry-after'))
+  const again = adviceOnRetry(headers)
   return new ToolFailure(words, {
     category,
     retryable: isRetryable || (status === 409 && hasKey),
@@ -65,10 +65,12 @@ export function effectDetail(effect: KnownEffect): { readonly effect?: 'none' | 
   return effect === undefined ? {} : { effect }
 }
 
-/** Returns when to ask again, if the answer says so: in seconds, or as a date. */
-function adviceOnRetry(text: string | null): string | undefined {
+/** Returns when to ask again, if the answer says so: in seconds, or as a date by the clock of the server. */
+function adviceOnRetry(headers: Headers): string | undefined {
+  const text = headers.get('retry-after')
   if (text === null) return undefined
-  const seconds = /^\d{1,9}$/.test(text.trim()) ? Number(text) : Math.ceil((Date.parse(text) - Date.now()) / 1_000)
+  const now = Date.parse(headers.get('date') ?? '') || Date.now()
+  const seconds = /^\d{1,9}$/.test(text.trim()) ? Number(text) : Math.ceil((Date.parse(text) - now) / 1_000)
   return Number.isFinite(seconds) ? `Try again in ${Math.max(0, seconds).toLocaleString('en')} s.` : undefined
 }
 

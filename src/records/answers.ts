@@ -72,7 +72,7 @@ export class KeptAnswers implements Answers {
       const found = await this.#keeper.find(token)
       if (found?.reason !== reason || (session !== undefined && session !== found.session)) {
         throw new ApprovalInvalidError(
-          'This token is unknown, used already, or of another session. Pass the `token` of a waiting result or a call of `calls.waiting()`, or ask anew.',
+          'This token is unknown, used already or of another session. Pass the `token` of a waiting result or what `calls.waiting()` lists, or ask anew.',
         )
       }
       const { digest, expiresAt, fingerprint: formerFingerprint, lease, call } = found

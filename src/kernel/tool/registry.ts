@@ -125,11 +125,6 @@ export class ToolRegistry {
     return this.get(name) !== undefined
   }
 
-  /** Whether a name or an alias is in use here or in the parent, in any spelling. */
-  isTaken(name: string): boolean {
-    return this.#spellings.has(spelling(name)) || (this.parent?.isTaken(name) ?? false)
-  }
-
   /** Whether a name or an alias is or was in use, in any spelling. Only the last 10,000 removed names count. */
   wasTaken(name: string): boolean {
     const word = spelling(name)

@@ -66,6 +66,7 @@ export function identityOf(
  * @param args The args before validation; `undefined` counts as `{}`.
  * @returns 64 lower-case hex digits: the SHA-256 of the canonical text of `{ args, tool }`.
  * @throws `E_UNCANONICAL_ARGS` if the args are not JSON, refer to themselves, or are too deep.
+ * @see https://www.rfc-editor.org/rfc/rfc8785
  * @example
  * computeCallId('get_forecast', { city: 'Oslo' }) === computeCallId('get_forecast', JSON.parse('{ "city": "Oslo" }'))
  */

@@ -118,7 +118,7 @@ function compareTrees(bench: string, commit: string, other: string): void {
   const runs: { before: Map<string, Row>; after: Map<string, Row> }[] = []
   for (let round = 0; round < rounds; round++) {
     process.stderr.write(`${bench}: round ${round + 1} of ${rounds}\n`)
-    // Whoever comes second finds another machine than the first: the turns alternate.
+    // The second finds another machine than the first: the turns alternate.
     if (round % 2 === 0) runs.push({ before: run(bench, other), after: run(bench, root) })
     else {
       const after = run(bench, root)

@@ -73,7 +73,7 @@ describe('postgresJournal takes', () => {
   })
 })
 
-test('postgresJournal refuses with a typed error where nobody listens, and names no host', async () => {
+test('postgresJournal refuses with a typed error if no server listens, and names no host', async () => {
   const { journal, close } = postgresJournal('postgres://somebody@127.0.0.1:1/calls')
   const refusal: unknown = await promising(journal)
     .claim(fixtureRecord('a'), 'mine')

@@ -245,7 +245,7 @@ describe('observers watch and cannot steer', () => {
     expect(seen).toEqual(['tool:start', 'call:settled ok', 'tool:start'])
   })
 
-  test('where nobody listens, progress costs nothing and is no error', async () => {
+  test('without a listener, progress costs nothing and is no error', async () => {
     const { report, reports } = sink()
     expect(outcome(await createExecutor({ tools: [busy], report }).execute({ name: 'busy' }))).toBe('ok completed')
     expect(reports).toEqual([])

@@ -309,7 +309,7 @@ describe('of two principals,', () => {
     expect([(await first).text, (await other).text].every((text) => text.includes('done'))).toBe(true)
   })
 
-  test('the sessions that nobody listens to give way before the others', async () => {
+  test('the sessions without a listener give way before the others', async () => {
     const { url } = await start({ tools: [now] }, {}, { token, sessionsPerPrincipal: 2 })
     const listening = await connect(url, 'legacy', {}, as('ada'))
     const [second, third] = await open(url, 'ada', 2)

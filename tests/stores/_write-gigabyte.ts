@@ -9,7 +9,7 @@ async function* pieces(bytes: number): AsyncGenerator<Uint8Array, void, undefine
   const longest = Number(pieceLength)
   for (let given = 0; given < bytes; given += longest) {
     if (given % 16_777_216 === 0) highest = Math.max(highest, process.memoryUsage.rss())
-    // Fresh ones, as a file or a socket gives them: whoever holds on to them holds all of them.
+    // Fresh ones, as a file or a socket gives them: a store that holds on to them holds all of them.
     yield new Uint8Array(Math.min(longest, bytes - given)).fill(given / longest)
   }
 }

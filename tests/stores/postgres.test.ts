@@ -67,7 +67,7 @@ describe('postgresStore takes', () => {
   })
 })
 
-test('postgresStore refuses with a typed error where nobody listens, and names no host', async () => {
+test('postgresStore refuses with a typed error if no server listens, and names no host', async () => {
   const { store, close } = postgresStore('postgres://somebody@127.0.0.1:1/artifacts')
   const refusal: unknown = await store.write('text', spooling).catch((error: unknown) => error)
   expect(refusal).toMatchObject({ code: 'E_ARTIFACT', retryable: true })

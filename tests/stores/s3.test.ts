@@ -119,7 +119,7 @@ describe('s3Store signs', () => {
   })
 })
 
-test('s3Store refuses with a typed error where nobody listens, and names no host', async () => {
+test('s3Store refuses with a typed error if no server listens, and names no host', async () => {
   const port = await closedPort()
   const { store } = s3Store({ bucket, credentials, endpoint: `http://127.0.0.1:${port}` })
   const refusal: unknown = await store.write('text', spooling).catch((error: unknown) => error)
@@ -163,7 +163,7 @@ describe('s3Store behind something that compresses', () => {
   })
 })
 
-test('s3Store without credentials asks nobody', async () => {
+test('s3Store without credentials sends no request', async () => {
   const refused = s3Store({
     bucket,
     endpoint: 'http://127.0.0.1:1',

@@ -27,7 +27,9 @@ export function describeQueues({ title, newJournal }: JournalSuite): void {
       expect(await journal.read('a')).toEqual(found)
     })
 
-    test('takes nothing that waits for someone else, has expired, runs, has settled or never was', async ({ skip }) => {
+    test('takes nothing that waits for a person or a client, has expired, runs, has settled or never was', async ({
+      skip,
+    }) => {
       const journal = await newJournal()
       const take = optionalMethod(journal, 'take', skip)
       await journal.claim(waitingOf('asking', {}, { expiresAt: farFuture }), 'caller')

@@ -118,7 +118,7 @@ export class Attempt {
     const { completedAt, session } = (await this.#calls.get(invocationId)) ?? {}
     if (result === undefined || result.effect === 'none' || completedAt === undefined || session === undefined)
       return undefined
-    const age = Math.max(0, Date.now() - completedAt) // by the clock of its process
+    const age = Date.now() - completedAt
     return age > this.#window ? undefined : doneOf(result, session, performance.now() - age)
   }
 

@@ -97,7 +97,13 @@ describe('a refusal', () => {
       { message: 'four', path: [Symbol('s')] },
     ]
     const { words } = await run(standard(() => ({ issues })))
-    expect(words).toContain('args.a[0].b: one; two; three; args["Symbol(s)"]: four')
+    expect(words).toContain('args.a[0].b: one; two; three; args.s: four')
+  })
+
+  test('tells a place that is a symbol by its description', async () => {
+    const issues = [{ message: 'no', path: ['a', { key: Symbol('deep') }, Symbol()] }]
+    const validation = await validatorOf(standard(() => ({ issues }))).validate({})
+    expect(JSON.parse(JSON.stringify(validation))).toEqual({ issues: [{ message: 'no', path: ['a', 'deep', ''] }] })
   })
 
   test('of a hundred reasons names eight', () => {
@@ -224,6 +230,17 @@ describe('JSON Schema for a model', () => {
   test('is no promise, which would read as a schema that takes anything', () => {
     const inputSchema = converting(async () => ({ type: 'object' }))
     expect(() => described({ inputSchema })).toThrow(/converted to JSON Schema: none came at once/)
+  })
+
+  test('is no promise that is rejected, and its rejection does not end the process', async () => {
+    const rejections: unknown[] = []
+    const listen = (reason: unknown): void => void rejections.push(reason)
+    process.on('unhandledRejection', listen)
+    const inputSchema = converting(() => Promise.reject(new Error('no network')))
+    expect(() => described({ inputSchema })).toThrow(/: none came at once\./)
+    await new Promise((resolve) => setTimeout(resolve)) // rejections are told behind the promises that are settled
+    process.off('unhandledRejection', listen)
+    expect(rejections).toEqual([])
   })
 
   test('is not nothing', () => {

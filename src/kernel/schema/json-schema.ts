@@ -1,6 +1,6 @@
 import { SchemaConversionError } from '../errors.ts'
 import { copyOfJson } from '../json/copy.ts'
-import { isThenable } from '../json/thenable.ts'
+import { isThenable, unawaited } from '../json/thenable.ts'
 import type { Schema } from './infer.ts'
 import type { JsonSchema, JsonSchemaObject, StandardJSONSchemaV1, StandardSchemaV1 } from './standard.ts'
 
@@ -58,7 +58,10 @@ const mostParts = 100_000
 
 /** Returns a copy that is certainly JSON, without `$schema` of the default dialect. */
 function plainCopy(schema: unknown): JsonSchemaObject {
-  if (!isObject(schema) || isThenable(schema)) throw new TypeError('none came at once')
+  if (!isObject(schema) || isThenable(schema)) {
+    void unawaited(schema) // its rejection would end the process
+    throw new TypeError('none came at once')
+  }
   const directCopy = copyOfJson(schema, mostParts)
   const copy = (directCopy ?? JSON.parse(JSON.stringify(schema))) as JsonSchemaObject // instances need the text
   const { $schema, ...rest } = copy

@@ -91,6 +91,7 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
     writeFileSync(
       join(folder, 'others.test.js'),
       `import { memoryStore } from 'toolwright'
+      import { describeSandbox } from 'toolwright/conformance/sandboxes'
       import { describeMiddleware } from 'toolwright/conformance/middleware'
       import { describeObserver } from 'toolwright/conformance/observers'
       import { describePolicy } from 'toolwright/conformance/policies'
@@ -111,9 +112,71 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
       describePolicy('broken policy', { refusing: () => permissions({ mode: 'auto' }) })
       const decide = ({ input }) => { input.extra = true }
       describePolicy('adding policy', { allowing: () => ({ policies: [{ name: 'adds', decide }] }) })
+      describeSandbox('no sandbox', async () => undefined)
+      describePolicy('no policy', { allowing: () => ({ name: 'mine', decide: () => undefined }) })
+      describePolicy('absent policy', { refusing: () => undefined })
+      describePolicy('odd policy', { allowing: () => ({ policies: [{ name: 'odd', decide: () => true }] }) })
       describeMiddleware('no middleware', () => ({ middleware: [] }))
+      describeMiddleware('absent middleware', () => undefined)
+      describeMiddleware('short middleware', () => ({ middleware: [async (context, next) => await next()] }))
+      describeObserver('absent observer', () => undefined)
       describeObserver('no observer', () => () => {})
       describeStore('no store', () => memoryStore())`,
+    )
+    writeFileSync(
+      join(folder, 'formats.test.js'),
+      `import { describeFormat } from 'toolwright/conformance/formats'
+      import * as kit from 'toolwright/formats/kit'
+      const acme = (options = {}, format = 'acme') => {
+        const optionsOf = ({ providerOptions }) => providerOptions.acme
+        const schemas = kit.schemasOf({ dialect: { keywords: ['minimum', 'maximum', 'maxItems'] }, optionsOf, replaces: () => false }, {})
+        const accept = (own, isHosted) => (isHosted ? { fault: 'Acme runs no tools' } : { options: own })
+        const define = ({ name, description, inputSchema }) => ({ name, about: description, takes: inputSchema })
+        const callsIn = (message) => kit.list(kit.read(message, 'asks'))
+          .map((ask) => kit.toolCall(kit.read(ask, 'ref'), kit.read(ask, 'tool'), kit.read(ask, 'args')))
+        const detect = (message) => kit.read(message, 'speaker') === 'acme'
+        return {
+          name: format,
+          report: schemas.report,
+          definitions: kit.definer({ optionsOf, accept, define }, options, schemas.plansOf),
+          detect,
+          calls(message, tools) {
+            const calls = callsIn(message)
+            if (calls.length === 0) kit.requireOwn(message, format, detect(message), 'a message of Acme')
+            return schemas.lift(calls, tools)
+          },
+          results: (results, message, budget) => kit.answers(results, options, callsIn(message), budget)
+            .map(({ result }) => ({ ref: kit.answerId(result), words: kit.renderText(result, options), failed: result.isError })),
+        }
+      }
+      const calls = [{ id: 'r1', name: 'add', args: { a: 1 } }, { id: 'r2', name: 'add', args: {} }]
+      const asking = (calls) => ({ speaker: 'acme', asks: calls.map(({ id, name, args }) => ({ ref: id, tool: name, args })) })
+      const fixtures = {
+        own: [{ title: 'two calls', message: asking(calls), calls }],
+        foreign: [{ title: 'nothing', message: { role: 'user' }, calls: [] }],
+        answersIn: (reply) => reply.map(({ ref, words, failed }) => ({ id: ref, text: words, failed })),
+        asking,
+        refused: { providerOptions: { acme: { hosted: true } } },
+      }
+      const suite = (name, change) =>
+        describeFormat(name, (options) => ({ ...acme(options, name), ...change(acme(options, name)) }), fixtures)
+      const changed = (change) => (format) => ({ results: (...given) => format.results(...given).map(change) })
+      suite('right', () => ({}))
+      suite('spendthrift', (format) => ({ results: (results, message) => format.results(results, message) }))
+      suite('wordless', ({ definitions }) => ({ definitions: (tools) => definitions(tools).map(({ about, ...rest }) => rest) }))
+      suite('backward', ({ definitions }) => ({ definitions: (tools) => definitions(tools).toReversed() }))
+      suite('listless', ({ definitions }) => ({ definitions: (tools) => (tools.length ? definitions(tools) : undefined) }))
+      suite('trimming', changed((one) => ({ ...one, words: one.words.trim() })))
+      suite('cutting', changed((one) => ({ ...one, words: one.words.slice(0, 1_000) })))
+      suite('small', (format) => ({ calls: (...given) => format.calls(...given).map((one) => ({ ...one, name: one.name.toLowerCase() })) }))
+      suite('first', ({ results }) => ({
+        results: (given, ...rest) => results(given.map((one) => ({ ...one, content: one.content.slice(0, 1) })), ...rest),
+      }))`,
+    )
+    writeFileSync(
+      join(folder, 'late-format.test.js'),
+      `import { describeFormat } from 'toolwright/conformance/formats'
+      describeFormat('late', async () => ({}), { own: [], foreign: [] })`,
     )
     const answer = join(folder, 'answer.json')
     const command = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder, '--reporter', 'json']
@@ -121,7 +184,10 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
       // The broken journal fails, as it should.
     })
     const { testResults } = JSON.parse(readFileSync(answer, 'utf8')) as {
-      testResults: { assertionResults: { fullName: string; status: string; failureMessages: string[] }[] }[]
+      testResults: {
+        message: string
+        assertionResults: { fullName: string; status: string; failureMessages: string[] }[]
+      }[]
     }
     const outcomes = testResults.flatMap((file) => file.assertionResults)
     const statusesOf = (name: string): string[] =>
@@ -137,8 +203,34 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
     expect(failures).toContain('broken policy is a policy that refuses in one line, and nothing runs')
     expect(failures).toContain('adding policy is a policy that lets the call run')
     expect(failures.some((title) => title.startsWith('pageless lists pages of a few'))).toBe(true)
+    expect(statusesOf('right').length).toBeGreaterThan(20)
+    expect(statusesOf('right')).not.toContain('failed')
+    for (const [name, promise] of [
+      ['spendthrift', 'all results of a turn are held to the budget, and each is still answered'],
+      ['wordless', 'every tool is defined by its name and its description, in their order, and none by an empty list'],
+      ['backward', 'every tool is defined by its name and its description, in their order, and none by an empty list'],
+      ['listless', 'every tool is defined by its name and its description, in their order, and none by an empty list'],
+      ['trimming', 'text goes out whole: its beginning, its end, each of its parts and all between'],
+      ['cutting', 'text goes out whole: its beginning, its end, each of its parts and all between'],
+      ['first', 'text goes out whole: its beginning, its end, each of its parts and all between'],
+      ['small', 'results are matched to their calls by id, whatever order they come in'],
+    ] as const)
+      expect(failures).toContain(`${name} keeps to the port ${promise}`)
+    expect(testResults.map(({ message }) => message).join()).toContain('A format is `{ name, definitions, detect')
+    const messagesOf = (name: string): string =>
+      outcomes
+        .filter(({ fullName }) => fullName.startsWith(name))
+        .flatMap(({ failureMessages }) => failureMessages)
+        .join('\n')
+    expect(messagesOf('odd policy')).toContain('let it return { decision: "ask" or "deny" }')
+    expect(messagesOf('short middleware')).toContain('next is not a function')
     for (const [name, words] of [
+      ['no policy', 'has no `policies`'],
+      ['absent policy', 'has no `policies`'],
+      ['no sandbox', 'resolves to a sandbox. There is none'],
       ['no middleware', 'has no `middleware`'],
+      ['absent middleware', 'has no `middleware`'],
+      ['absent observer', 'is not `{ extension, said }`'],
       ['no observer', 'is not `{ extension, said }`'],
       ['no store', '`make` gives `{ store }`'],
     ] as const) {
@@ -146,6 +238,55 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
       expect(wrong.length).toBeGreaterThan(4)
       for (const { failureMessages } of wrong) expect(failureMessages.join()).toContain(words)
     }
+  }, 120_000)
+
+  it('has a suite that says what a dispatcher of a consumer lacks, before the time of a test is over', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'toolwright-consumer-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    mkdirSync(join(folder, 'node_modules'))
+    symlinkSync(root, join(folder, 'node_modules/toolwright'))
+    symlinkSync(join(root, 'node_modules/vitest'), join(folder, 'node_modules/vitest'))
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+    writeFileSync(
+      join(folder, 'dispatchers.test.js'),
+      `import { describeDispatcher } from 'toolwright/conformance/dispatchers'
+      import { memoryDispatcher } from 'toolwright/distributed/memory'
+      const local = (change) => () => {
+        const dispatcher = memoryDispatcher()
+        const { send, work, bus, depth } = dispatcher
+        const changed = { send, work, bus, depth, close: async () => {}, ...change(dispatcher) }
+        return { open: () => changed }
+      }
+      describeDispatcher('right dispatcher', local(() => ({})))
+      describeDispatcher('lossy dispatcher', local(({ send }) => ({ send: (calls) => send(calls.slice(0, 3)) })))
+      describeDispatcher('idle dispatcher', local(({ work }) => ({
+        work: async (...given) => ({ pause: async () => {}, close: (await work(...given)).close }),
+      })))
+      describeDispatcher('careless dispatcher', local(({ send }) => ({ send: (calls) => void send(calls) })))
+      describeDispatcher('miscounting dispatcher', local(() => ({ depth: async () => 0 })))
+      describeDispatcher('late dispatcher', () => ({ open: async () => memoryDispatcher() }))`,
+    )
+    const answer = join(folder, 'answer.json')
+    const promises = 'whatever its id|sent after its pause|how many calls it holds'
+    const command = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder, '--reporter', 'json']
+    await run(process.execPath, [...command, '--outputFile', answer, '-t', promises], { cwd: folder }).catch(() => {})
+    const { testResults } = JSON.parse(readFileSync(answer, 'utf8')) as {
+      testResults: { assertionResults: { fullName: string; status: string; failureMessages: string[] }[] }[]
+    }
+    const failed = testResults.flatMap((file) => file.assertionResults).filter(({ status }) => status === 'failed')
+    const wordsOf = (name: string): string =>
+      failed
+        .filter(({ fullName }) => fullName.startsWith(name))
+        .map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages.join()}`)
+        .join()
+    expect(wordsOf('lossy dispatcher')).toMatch(/whatever its id[^]*: AssertionError: expected \[[^]*to deeply equal/)
+    expect(wordsOf('idle dispatcher')).toMatch(/^idle dispatcher delivers nothing that is sent after its pause/)
+    expect(wordsOf('careless dispatcher')).toContain('`send` gives a promise')
+    expect(wordsOf('miscounting dispatcher')).toMatch(
+      /^miscounting dispatcher says how many calls it holds for a queue/,
+    )
+    expect(wordsOf('late dispatcher')).toContain('`open` gives a dispatcher at once')
+    expect(wordsOf('right dispatcher')).toBe('')
   }, 120_000)
 
   it('is loaded by Node as one file, which its other entries share', async () => {

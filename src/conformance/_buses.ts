@@ -1,18 +1,20 @@
 import { expect, test, vi } from 'vitest'
 import type { Bus } from '../extension.ts'
+import { waitOptions } from './_waiting.ts'
 
 /** Tests what every bus promises, between two who have opened it. */
 export function testBus(open: () => Promise<readonly [sender: Bus, receiver: Bus] | undefined>): void {
-  const soon = { timeout: 20_000, interval: 20 }
+  const soon = waitOptions(20_000, 20)
 
   /** Sends until a message arrives: a subscription may take a while to begin. */
   async function begun(sender: Bus, receiver: Bus, topic: string): Promise<void> {
     const messages: string[] = []
     const end = receiver.subscribe(topic, (message) => void messages.push(message))
-    for (let index = 0; messages.length === 0 && index < 1_000; index++) {
-      sender.publish(topic, `beginning ${index}`)
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
+    await vi.waitFor(() => {
+      if (messages.length > 0) return
+      sender.publish(topic, 'beginning')
+      throw new Error(`No message of the topic ${JSON.stringify(topic)} arrived.`)
+    }, soon)
     end()
   }
 

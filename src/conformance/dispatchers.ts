@@ -6,6 +6,8 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Delivery, Dispatcher } from '../distributed/fleet.ts'
 import { testBus } from './_buses.ts'
+import { requireMethods } from './_methods.ts'
+import { waitOptions } from './_waiting.ts'
 
 /** A place that dispatchers share, as the processes of a fleet do. */
 export interface DispatcherPlace {
@@ -14,8 +16,6 @@ export interface DispatcherPlace {
   /** Ends the server of the place without a warning, and starts it again. Default: that is not tested. */
   readonly crash?: (() => Promise<void>) | undefined
 }
-
-const pollOptions = { timeout: 50_000, interval: 10 }
 
 /**
  * Describes what every dispatcher promises, in tests of vitest.
@@ -42,25 +42,42 @@ export function describeDispatcher(name: string, make: () => DispatcherPlace | P
     const opened: Dispatcher[] = []
     const deliveries: Delivery[] = []
     const open = (): Dispatcher => {
-      const dispatcher = place.open()
+      const dispatcher = openedOn(place)
       opened.push(dispatcher)
       return dispatcher
     }
-    try {
-      await use(place, open, (delivery) => void deliveries.push(delivery))
-    } finally {
+    const working = (delivery: Delivery): void => {
+      requireMethods(delivery, ['pause', 'close'], '`work` resolves to `{ pause, close }`')
+      deliveries.push(delivery)
+    }
+    const close = async (): Promise<void> => {
       await Promise.all(deliveries.map((delivery) => delivery.close()))
       for (const dispatcher of new Set(opened)) await dispatcher.close?.()
     }
+    try {
+      await use(place, open, working)
+    } catch (error) {
+      close().catch(() => {}) // what has failed may never close, and the test is to say what failed
+      throw error
+    }
+    await close()
+  }
+  const openedOn = (place: DispatcherPlace): Dispatcher => {
+    requireMethods(place, ['open'], 'The function gives `{ open }`, a place to open dispatchers on')
+    const dispatcher = place.open()
+    requireMethods(dispatcher, ['send', 'work'], '`open` gives a dispatcher at once, which has `send` and `work`')
+    return dispatcher
   }
   const callsOf = (ids: readonly string[], queue = 'default'): { invocationId: string; queue: string }[] =>
     ids.map((invocationId) => ({ invocationId, queue }))
   const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `call ${index}`)
 
   describe(name, () => {
+    const pollOptions = waitOptions(50_000, 10)
+
     testBus(async () => {
       const place = await make()
-      const [one, other] = [place.open(), place.open()]
+      const [one, other] = [openedOn(place), openedOn(place)]
       onTestFinished(async () => {
         for (const dispatcher of new Set([one, other])) await dispatcher.close?.()
       })
@@ -71,9 +88,13 @@ export function describeDispatcher(name: string, make: () => DispatcherPlace | P
       within(async (_place, open, working) => {
         const ids = ['a', '7', 'a:b:c', '', ' ', 'naïve 漢字 👩‍👩‍👧', 'x'.repeat(256), '__proto__', '{"a":1}', "'; --"]
         const delivered: string[] = []
-        await open().send([...callsOf(ids), ...callsOf(['other'], 'gpu:0')])
+        const sending = open().send([...callsOf(ids), ...callsOf(['other'], 'gpu:0')])
+        requireMethods(sending, ['then'], '`send` gives a promise, which rejects if the calls were not sent')
+        await sending
         const run = async (id: string): Promise<void> => void delivered.push(id)
-        working(await open().work('default', { concurrency: 4 }, run))
+        const beginning = open().work('default', { concurrency: 4 }, run)
+        requireMethods(beginning, ['then'], '`work` gives a promise')
+        working(await beginning)
         await vi.waitFor(() => expect(delivered.toSorted()).toEqual(ids.toSorted()), pollOptions)
         working(await open().work('gpu:0', { concurrency: 4 }, run))
         await vi.waitFor(() => expect(delivered).toContain('other'), pollOptions)
@@ -254,6 +275,32 @@ export function describeDispatcher(name: string, make: () => DispatcherPlace | P
         go()
         await closing
         expect([...(first ?? []), ...(second ?? [])].toSorted()).toEqual(['a', 'b'])
+      }))
+
+    test('delivers nothing that is sent after its pause, however many places it has left', () =>
+      within(async (_place, open, working) => {
+        const [first, second]: string[][] = [[], []]
+        const delivery = await open().work('default', { concurrency: 4 }, async (id) => void first?.push(id))
+        working(delivery)
+        await open().send(callsOf(['a']))
+        await vi.waitFor(() => expect(first).toEqual(['a']), pollOptions)
+        await delivery.pause()
+        await open().send(callsOf(many(10)))
+        working(await open().work('default', { concurrency: 4 }, async (id) => void second?.push(id)))
+        await vi.waitFor(() => expect(second?.toSorted()).toEqual(many(10).toSorted()), pollOptions)
+        expect(first).toEqual(['a'])
+      }))
+
+    test('says how many calls it holds for a queue, if it says that', ({ skip }) =>
+      within(async (_place, open, working) => {
+        const sender = open()
+        if (sender.depth === undefined) return skip('left out: the dispatcher has no depth')
+        await sender.send([...callsOf(many(5)), ...callsOf(['other'], 'gpu:0')])
+        await vi.waitFor(async () => expect(await sender.depth?.('default')).toBe(5), pollOptions)
+        expect([await sender.depth('gpu:0'), await sender.depth('none')]).toEqual([1, 0])
+        working(await open().work('default', { concurrency: 4 }, async () => {}))
+        await vi.waitFor(async () => expect(await sender.depth?.('default')).toBe(0), pollOptions)
+        expect(await sender.depth('gpu:0')).toBe(1)
       }))
 
     test(

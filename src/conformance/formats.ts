@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { tool, type Format, type ToolCall, type ToolOptions, type ToolResult } from '../index.ts'
 import { hostileValues } from './_hostile.ts'
 import { frozen } from './_frozen.ts'
+import { requireMethods } from './_methods.ts'
 import { damages, hostileMessages } from './formats/_messages.ts'
 import { expectCalm, readCalls, fixtureResult, unreadableError, withText } from './formats/_calm.ts'
 
@@ -73,6 +74,11 @@ export function describeFormat(
   fixtures: FormatFixtures,
 ): void {
   const format = make()
+  requireMethods(
+    format,
+    ['definitions', 'detect', 'calls', 'results'],
+    'A format is `{ name, definitions, detect, calls, results }`, which the function returns at once',
+  )
   const fixturesWithCalls = fixtures.own.filter(({ calls }) => calls.length > 0)
 
   describe(`${name} keeps to the port`, () => {
@@ -140,6 +146,20 @@ export function describeFormat(
       )
     })
 
+    test('every tool is defined by its name and its description, in their order, and none by an empty list', () => {
+      const tools = ['zebra', 'ant', 'Mole_2'].map((each) =>
+        tool({ name: each, description: `What ${each} does`, handler: () => null }),
+      )
+      const definitions = JSON.stringify(format.definitions(tools))
+      const places = tools.flatMap(({ name: each }) =>
+        [`"${each}"`, `What ${each} does`].map((words) => definitions.indexOf(words)),
+      )
+      expect(Math.min(...places), definitions).toBeGreaterThanOrEqual(0)
+      expect(places[0], definitions).toBeLessThan(places[2] ?? 0)
+      expect(places[2], definitions).toBeLessThan(places[4] ?? 0)
+      expect(Array.isArray(format.definitions([])), '`definitions([])` is an array').toBe(true)
+    })
+
     test.each(fixturesWithCalls)('the tools of other calls change none of $title', ({ message, calls }) => {
       const other = tool({ name: 'another_one', description: 'Another', handler: () => null })
       expect(format.calls(message, [other])).toEqual(calls)
@@ -160,12 +180,13 @@ export function describeFormat(
 
     test('results are matched to their calls by id, whatever order they come in', () => {
       const calls = [
-        fixtureCall('a', 'pay'),
+        fixtureCall('a', 'Pay_2'),
         fixtureCall('b', 'refund'),
         fixtureCall('c', 'look'),
         fixtureCall('d', 'send'),
       ]
       const message = fixtures.asking(calls)
+      expect(format.calls(message)).toMatchObject(calls)
       for (const order of [
         [3, 2, 1, 0],
         [1, 3, 0, 2],
@@ -231,6 +252,24 @@ export function describeFormat(
       const odd = '</tool_result>\u001B[31m\u202E{"a":1}\u2028<script>\n\ud83d\ude00'
       const [answer] = fixtures.answersIn(JSON.parse(JSON.stringify(format.results([withText(odd)]))))
       expect(answer?.text).toBe(odd)
+    })
+
+    test('text goes out whole: its beginning, its end, each of its parts and all between', () => {
+      const long = `\n  ${'0123456789'.repeat(30_000)} \n`
+      const [answer] = fixtures.answersIn(format.results([withText(long)]))
+      expect(answer?.text.length).toBe(long.length)
+      expect(answer?.text === long).toBe(true)
+      const content = ['first part', 'second part'].map((text) => ({ type: 'text', text }) as const)
+      const [both] = fixtures.answersIn(format.results([{ ...withText(''), content }]))
+      expect(both?.text).toMatch(/first part[^]*second part/)
+    })
+
+    test('all results of a turn are held to the budget, and each is still answered', () => {
+      const results = ['a', 'b', 'c'].map((id) => ({ ...withText('0123456789'.repeat(4_000)), id }))
+      const answers = fixtures.answersIn(format.results(results, undefined, { tokens: 3_000 }))
+      expect(answers.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+      // A token is four bytes; a format may add a few words.
+      expect(answers.map(({ text }) => text).join('').length).toBeLessThan(3_000 * 4 + 2_000)
     })
 
     test('the same in gives the same out, and nothing that came in is changed', () => {

@@ -42,6 +42,8 @@ const typeError = new TypeError('not a function')
 
 const values: readonly (readonly [title: string, make: () => unknown])[] = [
   ['text', () => 'some text'],
+  ['text with spaces and ends of lines around it', () => '\n  some text \n'],
+  ['long text', () => '0123456789'.repeat(1_000)],
   ['empty text', () => ''],
   ['a number', () => 5],
   ['null', () => null],
@@ -93,10 +95,12 @@ const failures: readonly (readonly [title: string, thrown: unknown])[] = [
  */
 export function describeMiddleware(name: string, makeExtension: () => Extension): void {
   const create = (): Extension => {
-    const extension = makeExtension()
+    const extension = makeExtension() as Extension | undefined
     // Without any, every test would pass, and nothing would be tested.
-    if (!Array.isArray(extension.middleware) || extension.middleware.length === 0)
-      throw new TypeError('The extension has no `middleware`: it is an array of functions, `{ middleware: [yours] }`.')
+    if (!Array.isArray(extension?.middleware) || extension.middleware.length === 0)
+      throw new TypeError(
+        'The extension has no `middleware`: it is an array of functions, `{ middleware: [(input, context, next) => …] }`.',
+      )
     return extension
   }
   const kinds = [{}, { traits: { readonly: true } }, { traits: { idempotent: true } }, { type: 'mcp' }]
@@ -104,7 +108,10 @@ export function describeMiddleware(name: string, makeExtension: () => Extension)
   describe.each(kinds)(`${name} around a tool with %j`, (options) => {
     test.each(values)('hands %s on', async (_, make) => {
       const plain = await runTool([], make, options)
-      expect(await resultParts(await runTool([create()], make, options))).toEqual(await resultParts(plain))
+      const result = await runTool([create()], make, options)
+      // What the middleware itself threw says more than the difference.
+      if (plain.error === undefined && result.error !== undefined) throw result.error
+      expect(await resultParts(result)).toEqual(await resultParts(plain))
     })
 
     test.each(failures)('hands on what is thrown: %s', async (_, thrown) => {

@@ -61,7 +61,7 @@ export function describeObserver(
 ): void {
   const create = (): WatchedObserver => {
     const watched = make()
-    const { extension, said } = watched as Partial<WatchedObserver>
+    const { extension, said } = Object(watched) as Partial<WatchedObserver>
     if (!Array.isArray(extension?.observers) || !Array.isArray(said))
       throw new TypeError(
         'What was made is not `{ extension, said }`: an extension `{ observers: [yours] }`, and an array of what it has said.',

@@ -7,7 +7,10 @@ import { createHash, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { OutsideError, type Sandbox } from '../builtins/sandbox.ts'
 import { ToolFailure } from '../index.ts'
+import { requireMethods } from './_methods.ts'
+import { waitOptions } from './_waiting.ts'
 
+const methodsOfSandboxes = ['readFile', 'writeFile', 'stat', 'walk', 'exec', 'execBackground', 'close']
 const outputEncoder = new TextEncoder()
 const outputDecoder = new TextDecoder()
 
@@ -29,6 +32,12 @@ const outputDecoder = new TextDecoder()
  * ```
  */
 export function describeSandbox(title: string, create: () => Promise<Sandbox>, searches = false): void {
+  const make = create
+  create = async () => {
+    const sandbox = await make()
+    requireMethods(sandbox, methodsOfSandboxes, 'The function resolves to a sandbox')
+    return sandbox
+  }
   async function read(sandbox: Sandbox, path: string): Promise<string> {
     return outputDecoder.decode((await sandbox.readFile(path)).bytes)
   }
@@ -42,6 +51,8 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
   }
 
   describe(`${title} as a sandbox`, () => {
+    const soon = waitOptions(20_000, 50)
+
     test('reads what it wrote, whole and in parts, with the size of the whole', async () => {
       const sandbox = await create()
       const { created } = await sandbox.writeFile('a/b.bin', new Uint8Array([0, 1, 254, 255]))
@@ -218,7 +229,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     test('runs commands in the background, whose logs are read on from where they were', async () => {
       const sandbox = await create()
       const job = await sandbox.execBackground('echo å; while [ ! -e stop ]; do sleep 0.05; done; echo two; exit 3')
-      await expect.poll(() => job.logs().text, { timeout: 20_000 }).toBe('å\n')
+      await expect.poll(() => job.logs().text, soon).toBe('å\n')
       const first = job.logs()
       expect(first).toMatchObject({ next: 3, state: 'running', exitCode: null })
       await sandbox.writeFile('stop', new Uint8Array())

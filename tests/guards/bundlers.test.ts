@@ -48,8 +48,8 @@ const limits = { id: 4_150, tool: 8_100, app: 48_730, full: 77_670 }
 const larger: Readonly<Record<string, Partial<typeof limits>>> = {
   esbuild: { full: 78_700 },
   bun: { app: 51_050, full: 81_530 },
-  webpack: { tool: 8_370, app: 50_220 },
-  rspack: { tool: 8_500, app: 50_170 },
+  webpack: { tool: 8_380, app: 50_220 },
+  rspack: { tool: 8_510, app: 50_170 },
 }
 
 describe('programs that use the packed package are small in', () => {

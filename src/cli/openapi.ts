@@ -52,7 +52,7 @@ export async function openDocument(
 ): Promise<OpenedDocument | undefined> {
   const path = options.text('openapi')
   if (path === undefined) {
-    const alone = ['only', 'base-url', 'host', 'auth', 'read-only'].find((name) => isGiven(options, name))
+    const alone = ['only', 'base-url', 'host', 'auth', 'read-only'].find((name) => hasOption(options, name))
     if (alone !== undefined) throw new UsageError(`--${alone} needs --openapi.`)
     return undefined
   }
@@ -112,7 +112,7 @@ function commandWords(message: string): string {
     .replace(/`(openapiTools|baseUrl|only|auth)`(?! in )/g, (quoted, name: string) => words[name] ?? quoted)
 }
 
-function isGiven(options: CommandLine, name: string): boolean {
+function hasOption(options: CommandLine, name: string): boolean {
   return options.text(name) !== undefined || options.texts(name).length > 0 || options.flag(name)
 }
 

@@ -216,7 +216,7 @@ class Questions {
   readonly #visit: Visit
   readonly #interrupt: LangchainToolsOptions<unknown>['interrupt']
   #last: Promise<void> = Promise.resolve()
-  #isTold = false
+  #hasWarned = false
 
   constructor(visit: Visit, interrupt: LangchainToolsOptions<unknown>['interrupt']) {
     this.#visit = visit
@@ -253,8 +253,8 @@ class Questions {
   }
 
   #warn(): void {
-    if (this.#isTold) return
-    this.#isTold = true
+    if (this.#hasWarned) return
+    this.#hasWarned = true
     this.#visit.report(
       new InvalidConfigurationError(
         'LangGraph runs an interrupted node again, and without a journal the calls beside the interrupted one run twice. Give the executor a journal.',

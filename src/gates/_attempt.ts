@@ -102,7 +102,9 @@ export class Attempt {
   async #foundOut(before: Done): Promise<Done | undefined> {
     const result = await this.#calls.reconcile(before.invocationId).catch(() => undefined)
     if (result === undefined || result.effect === 'unknown') return before
-    return result.effect === 'none' ? undefined : { ...doneOf(result, before.session, before.at), told: before.told }
+    return result.effect === 'none'
+      ? undefined
+      : { ...doneOf(result, before.session, before.at), telling: before.telling }
   }
 
   /** Returns what the call did that the journal names: nothing, if that does not count any more. */
@@ -136,8 +138,8 @@ export class Attempt {
     if (isUnknown || this.#repeat === 'ask') return this.#ask(before, `${fact}.`)
     if (this.#insists(before)) return undefined
     const { session } = this.#call
-    const telling = before.told?.session === session ? before.told : { session, at: performance.now() }
-    this.#done.end(this.#effect.key, { ...before, told: telling })
+    const telling = before.telling?.session === session ? before.telling : { session, at: performance.now() }
+    this.#done.end(this.#effect.key, { ...before, telling })
     const next = 'If it is meant to happen twice, make the same call once more.'
     const { artifact, handle } = before
     return {
@@ -152,8 +154,8 @@ export class Attempt {
   }
 
   /** Whether the caller was told that it was done, and makes the call all the same. One of the same turn was not. */
-  #insists({ told }: Done): boolean {
-    return told !== undefined && told.session === this.#call.session && this.#call.receivedAt > told.at
+  #insists({ telling }: Done): boolean {
+    return telling !== undefined && telling.session === this.#call.session && this.#call.receivedAt > telling.at
   }
 
   #ask(before: Done, reason: string): Entry {

@@ -6,7 +6,7 @@ export interface Done extends Pick<ToolResult, 'invocationId' | 'status' | 'effe
   /** Milliseconds of the monotonic clock when it was over. */
   readonly at: number
   /** Where and when a repeated call was told of it. */
-  readonly told?: { readonly session: string; readonly at: number } | undefined
+  readonly telling?: { readonly session: string; readonly at: number } | undefined
 }
 
 type Kept = Partial<Pick<ToolResult, 'artifact' | 'handle'>>

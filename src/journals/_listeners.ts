@@ -14,8 +14,8 @@ interface Source {
 }
 
 /** Listeners to what changes in a journal. One that throws keeps nothing from the others. */
-export class Listeners<Given extends readonly unknown[] = RecordHint> {
-  readonly #listeners = new Set<(...values: Given) => void>()
+export class Listeners<Values extends readonly unknown[] = RecordHint> {
+  readonly #listeners = new Set<(...values: Values) => void>()
   readonly #source: Source | undefined
 
   constructor(source?: Source) {
@@ -27,8 +27,8 @@ export class Listeners<Given extends readonly unknown[] = RecordHint> {
   }
 
   /** Returns a function that takes the listener away. The same listener may be added twice. */
-  add(listener: (...values: Given) => void): () => void {
-    const own = (...values: Given): void => listener(...values)
+  add(listener: (...values: Values) => void): () => void {
+    const own = (...values: Values): void => listener(...values)
     if (this.size === 0) this.#source?.begin()
     this.#listeners.add(own)
     return () => {
@@ -40,7 +40,7 @@ export class Listeners<Given extends readonly unknown[] = RecordHint> {
     this.#listeners.clear()
   }
 
-  tell(...values: Given): void {
+  tell(...values: Values): void {
     for (const listener of this.#listeners) {
       try {
         listener(...values)

@@ -104,14 +104,14 @@ export function mcpServer(options: McpServerOptions): McpToolServer {
   const connectTo = async (
     transport: Transport,
     session = `mcp-${crypto.randomUUID()}`,
-    givenUp?: AbortSignal,
+    leaving?: AbortSignal,
   ): Promise<McpConnection> => {
     const { serveStdio } = await import('@modelcontextprotocol/server/stdio')
     const { promise: closed, resolve } = Promise.withResolvers<void>()
     const connection = serveStdio(
       ({ era }) => {
         const owner = `mcp-${crypto.randomUUID()}`
-        const peer: Peer = { session, principal: undefined, era, owner, isLone: false, party: undefined, givenUp }
+        const peer: Peer = { session, principal: undefined, era, owner, isLone: false, party: undefined, leaving }
         return connectServer(serve(peer, settings), peer, settings)
       },
       { transport },

@@ -124,16 +124,16 @@ export class Findings {
   async #find(found: FoundRecord, values: ToolValues | undefined, deadOwner?: string): Promise<ToolResult | undefined> {
     const { record } = found
     const earlier = await this.#earlier(record)
-    if (earlier !== undefined) return isAbout(earlier, record) ? this.#told(record, earlier) : undefined
+    if (earlier !== undefined) return isAbout(earlier, record) ? this.#resultOf(record, earlier) : undefined
     if (!this.#canAsk(record)) return undefined
     const answer = await this.#ask(found, values)
     if (answer.effect === 'unknown') {
       const meanwhile = await this.#earlier(record) // of another who asked
-      return meanwhile && isAbout(meanwhile, record) ? this.#told(record, meanwhile) : undefined
+      return meanwhile && isAbout(meanwhile, record) ? this.#resultOf(record, meanwhile) : undefined
     }
     try {
       const finding = await this.#write(record, answer, deadOwner)
-      return await this.#told(record, finding)
+      return await this.#resultOf(record, finding)
     } finally {
       if (answer.effect === 'completed') answer.end()
     }
@@ -184,7 +184,7 @@ export class Findings {
   }
 
   /** Returns the result of a finding as that of its call, whose record needs the args no more. */
-  async #told({ id, journal }: ToolCallRecord, finding: ToolCallRecord): Promise<ToolResult | undefined> {
+  async #resultOf({ id, journal }: ToolCallRecord, finding: ToolCallRecord): Promise<ToolResult | undefined> {
     const { effect, status = 'error' } = finding
     if (effect === 'unknown') return undefined
     if (journal?.args !== undefined || journal?.finding === undefined) {

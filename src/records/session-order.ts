@@ -16,7 +16,7 @@ export class SessionOrder {
   readonly #owner: () => string
   #listener: ((calls: readonly OrderedCall[]) => void) | undefined
   #count = 0
-  #told = 0
+  #place = 0
   #isAsking = false
 
   constructor(journal: Journal, owner: () => string) {
@@ -83,7 +83,7 @@ export class SessionOrder {
       const turned = (free ?? []).flatMap((invocationId) => {
         const queue = calls.get(invocationId)
         this.#drop(session, invocationId)
-        return queue === undefined ? [] : [{ invocationId, queue, place: `${this.#owner()} ${this.#told++}` }]
+        return queue === undefined ? [] : [{ invocationId, queue, place: `${this.#owner()} ${this.#place++}` }]
       })
       if (turned.length > 0) this.#listener?.(turned)
     }

@@ -33,8 +33,8 @@ export function describeOptional({ title, newJournal }: JournalSuite): void {
     const soon = { timeout: 20_000, interval: 20 }
 
     /** Writes until the watch tells of something: it may take a while to begin, and misses what is written before. */
-    async function begun(journal: Journal, hasTold: () => boolean): Promise<void> {
-      for (let index = 0; !hasTold() && index < 1_000; index++) {
+    async function begun(journal: Journal, isHeard: () => boolean): Promise<void> {
+      for (let index = 0; !isHeard() && index < 1_000; index++) {
         await journal.claim(settledOf(`beginning ${index}`), 'mine')
         await new Promise((resolve) => setTimeout(resolve, 20))
       }

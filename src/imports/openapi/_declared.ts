@@ -12,7 +12,7 @@ export function declaredAnswer(root: DocumentNode, node: DocumentNode, status: n
   return found === undefined ? undefined : resolved(root, memberOf(responses, found))
 }
 
-const alwaysTold = ['link', 'location', 'retry-after', 'etag', 'content-range', 'x-next-page', 'x-total-count']
+const usualHeaders = ['link', 'location', 'retry-after', 'etag', 'content-range', 'x-next-page', 'x-total-count']
 
 /** Returns a function that gives the names of the headers that a model is told with a status: those that are declared, and some more. */
 export function toldHeaders(root: DocumentNode, node: DocumentNode): (status: number) => readonly string[] {
@@ -20,7 +20,7 @@ export function toldHeaders(root: DocumentNode, node: DocumentNode): (status: nu
   return (status) => {
     let names = namesOfStatus.get(status)
     if (names === undefined) {
-      names = [...new Set([...declaredHeaders(root, node, status), ...alwaysTold])]
+      names = [...new Set([...declaredHeaders(root, node, status), ...usualHeaders])]
       namesOfStatus.set(status, names)
     }
     return names

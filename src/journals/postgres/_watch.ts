@@ -32,7 +32,7 @@ export class PostgresWatch {
   #unhear: (() => void) | undefined
   #since = ''
   /** The changes that the last answer had. They are told once, although a transaction that lasts keeps them in the answers. */
-  #told = new Set<string>()
+  #changes = new Set<string>()
 
   constructor(journal: WatchedTables) {
     this.#journal = journal
@@ -46,7 +46,7 @@ export class PostgresWatch {
     this.#looks.end()
     this.#listeners.clear()
     this.#since = ''
-    this.#told.clear()
+    this.#changes.clear()
     this.#unhear?.()
     this.#unhear = undefined
   }
@@ -61,12 +61,12 @@ export class PostgresWatch {
     void this.#listen()
     const { rows, next } = await this.#journal.changed(this.#since)
     if (isOver()) return
-    const before = this.#told
-    this.#told = new Set()
+    const before = this.#changes
+    this.#changes = new Set()
     this.#since = next
     for (const row of rows) {
       const change = `${String(row['version'])} ${String(row['id'])}`
-      this.#told.add(change)
+      this.#changes.add(change)
       if (!before.has(change)) tellRow(this.#listeners, row)
     }
   }
@@ -91,7 +91,7 @@ export class PostgresWatch {
 
   /** Hears of a change. A record with long names is not named: what has changed is asked for. So it is if others told it. */
   #hear(payload: string): void {
-    const hint = toldBy(payload)
+    const hint = hintOf(payload)
     if (hint === undefined) this.#looks.now()
     else this.#listeners.tell(...hint)
   }
@@ -106,7 +106,7 @@ const recordChanges: ReadonlySet<unknown> = new Set<RecordChange>([
 ])
 
 /** Reads a payload. Every user of the database may send one, so it may say anything. */
-function toldBy(payload: string): RecordHint | undefined {
+function hintOf(payload: string): RecordHint | undefined {
   try {
     const [id, session, change] = JSON.parse(payload) as unknown[]
     if (typeof id !== 'string' || typeof session !== 'string') return undefined

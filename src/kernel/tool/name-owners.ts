@@ -156,7 +156,7 @@ interface ExtensionTools {
   readonly own: readonly ToolLike[]
 }
 
-const nothingGiven: ExtensionTools = { tools: [], own: [] }
+const emptyTools: ExtensionTools = { tools: [], own: [] }
 
 /** Returns what finds the tools of a session: the executor's own, and those that extensions add. */
 export function registriesOf(
@@ -186,7 +186,7 @@ export function registriesOf(
   const toolsBy = (extension: Extension, session: string, index: number): ExtensionTools => {
     try {
       const tools = extension.tools?.(requestOf(extension, session)) ?? []
-      if (tools.length === 0) return nothingGiven
+      if (tools.length === 0) return emptyTools
       const claimed = extension.isGuest === true ? owners.claim(tools, extension) : undefined // others may have its names by now
       for (const { sets } of recent) {
         const former = sets[index]
@@ -196,7 +196,7 @@ export function registriesOf(
       return { tools, own: claimed ?? owners.claim(tools, extension) }
     } catch (error) {
       report(error)
-      return nothingGiven
+      return emptyTools
     }
   }
   const registryFor = (session: string): ToolRegistry => {

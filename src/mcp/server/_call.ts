@@ -97,7 +97,7 @@ export async function callTool(
   const progress = progressTo(context.mcpReq, meta?.progressToken, open.counter)
   const detach = open.attach(progress.tell)
   const forget = onAbort(signal, () => detach({ reason: signal.reason, isCut: isCut(signal.reason) }))
-  const keep = onAbort(peer.givenUp, () => open.leave(peer.givenUp?.reason))
+  const keep = onAbort(peer.leaving, () => open.leave(peer.leaving?.reason))
   try {
     const outcome = await open.next()
     await progress.end()

@@ -6,7 +6,7 @@ const longestProgress = 1_000
 /** The size of a progress notification without its message, in characters. */
 const frame = 100
 /** How many characters of JSON are sent per request. What the client does not read is buffered, so there is a limit. */
-const mostTold = 8_388_608
+const mostSent = 8_388_608
 
 type Progress = ToolEventOf<'tool:progress'>
 
@@ -23,7 +23,7 @@ export function progressTo(
 ): { readonly tell: (event: Progress) => void; end(): Promise<void> } {
   let latest: Progress | undefined
   let sending: Promise<void> | undefined
-  let left = mostTold
+  let left = mostSent
 
   /** Takes a size off what may still be sent. Returns whether it fitted. */
   function has(size: number): boolean {

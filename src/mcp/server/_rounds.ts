@@ -7,7 +7,7 @@ import type { Peer } from './_settings.ts'
 const mostWaitingRounds = 1_000
 
 type Responses = Readonly<Record<string, unknown>>
-type ToldProgress = ToolEventOf<'tool:progress'>
+type ProgressEvent = ToolEventOf<'tool:progress'>
 
 /** What a conversation begins with. */
 interface ConversationStart {
@@ -51,12 +51,12 @@ export class Conversation {
   /** How long the call goes on after its client was cut off, in milliseconds. */
   readonly #patience: number
   /** The requests that wait for the call, with what sends progress to each. The newest gets it. */
-  readonly #requests = new Set<(event: ToldProgress) => void>()
+  readonly #requests = new Set<(event: ProgressEvent) => void>()
   #leavingAt: ReturnType<typeof setTimeout> | undefined
   /** The progress that was sent last. */
   readonly counter: { last?: number } = {}
   /** Answers that came with the first request, before any question. */
-  readonly #given: Map<string, unknown>
+  readonly #firstAnswers: Map<string, unknown>
   readonly #leaving = new AbortController()
   readonly #result: Promise<RoundOutcome>
   #failed: (error: unknown) => void = () => {}
@@ -74,7 +74,7 @@ export class Conversation {
     this.session = session
     this.subject = subject
     this.#patience = patience
-    this.#given = new Map(Object.entries(responses))
+    this.#firstAnswers = new Map(Object.entries(responses))
     const failed = new Promise<never>((_, reject) => (this.#failed = reject))
     const running = run(this).then((result) => ({ result }))
     this.#result = Promise.race([running, failed])
@@ -86,7 +86,7 @@ export class Conversation {
   }
 
   /** Sends progress to the newest request. */
-  tell(event: ToldProgress): void {
+  tell(event: ProgressEvent): void {
     ;[...this.#requests].at(-1)?.(event)
   }
 
@@ -96,9 +96,11 @@ export class Conversation {
    * @param tell Sends progress to it.
    * @returns What ends the request. If it ends early and no other waits, cancels the call: at once, or later if it was cut off.
    */
-  attach(tell: (event: ToldProgress) => void): (early?: { readonly reason: unknown; readonly isCut: boolean }) => void {
+  attach(
+    tell: (event: ProgressEvent) => void,
+  ): (early?: { readonly reason: unknown; readonly isCut: boolean }) => void {
     clearTimeout(this.#leavingAt)
-    const request = (event: ToldProgress): void => tell(event)
+    const request = (event: ProgressEvent): void => tell(event)
     this.#requests.add(request)
     return (early) => {
       if (!this.#requests.delete(request) || early === undefined || this.#requests.size > 0) return
@@ -121,8 +123,8 @@ export class Conversation {
     const answers = new Map<string, unknown>()
     const question = Promise.withResolvers<Responses>()
     this.#question = { requests, answers, resolve: question.resolve, reject: question.reject }
-    if (!isFresh) this.answer(Object.fromEntries(this.#given))
-    this.#given.clear()
+    if (!isFresh) this.answer(Object.fromEntries(this.#firstAnswers))
+    this.#firstAnswers.clear()
     if (this.#question !== undefined) this.#asked.resolve({ requests })
     return question.promise
   }

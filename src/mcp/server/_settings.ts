@@ -136,7 +136,7 @@ export interface Peer extends McpPeer {
   /** Who shares the client's quotas and call limits: its principal, or all clients of one address. */
   readonly party: string | undefined
   /** Aborts if the client is to get its answers now, since its connection ends. */
-  readonly givenUp?: AbortSignal | undefined
+  readonly leaving?: AbortSignal | undefined
 }
 
 /** Takes how many there may be, or how much of something. */

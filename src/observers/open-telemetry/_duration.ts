@@ -4,13 +4,13 @@ import { conventionalType, durationMetric, genAi, other, schemaUrl, instrumentat
 
 /** The histogram of call durations. */
 export class DurationMetric {
-  readonly #given: MeterProvider | undefined
+  readonly #ownProvider: MeterProvider | undefined
   readonly #silent: Histogram = createNoopMeter().createHistogram(durationMetric.name)
   #provider: MeterProvider | undefined
   #histogram: Histogram = this.#silent
 
   constructor(provider: MeterProvider | undefined) {
-    this.#given = provider
+    this.#ownProvider = provider
   }
 
   /** Whether an SDK records the metric. */
@@ -40,7 +40,7 @@ export class DurationMetric {
 
   /** Returns the histogram of the current provider. Unlike a tracer, an instrument does not follow a later SDK. */
   #current(): Histogram {
-    const provider = this.#given ?? metrics.getMeterProvider()
+    const provider = this.#ownProvider ?? metrics.getMeterProvider()
     if (provider !== this.#provider) {
       this.#provider = provider
       const { name, description, unit, boundaries } = durationMetric

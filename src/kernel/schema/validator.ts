@@ -85,7 +85,7 @@ function issuesOf(issues: readonly StandardSchemaV1.Issue[]): Issue[] {
   return plain.length > 0 ? plain : [{ message: 'refused without a reason', path: [] }]
 }
 
-/** Returns the issues of a value as one text, each with its place. */
+/** Returns issues as one text, each with its place. */
 export function issuesText(issues: readonly Issue[], root = 'args'): string {
   const words = issues
     .slice(0, 8)

@@ -56,7 +56,7 @@ export class Findings {
     return (await this.#findingOf(found, values)) ?? replay(found.record, this.#kernel)
   }
 
-  /** Does what `executor.calls.reconcile` does. */
+  /** Does `executor.calls.reconcile`. */
   async reconcile(invocationId: string): Promise<ToolResult> {
     const found = await this.#recorder.read(invocationId)
     if (found === null) throw noRecord(invocationId)
@@ -66,7 +66,7 @@ export class Findings {
     )
   }
 
-  /** Asks again about a call, if another executor died while it wrote down what it had found out. */
+  /** Asks again about a call, if another executor died while it wrote what it had found out. */
   async again({ record, fence }: FoundRecord): Promise<void> {
     const found = await this.#recorder.read(record.reconciles ?? '')
     if (found !== null) return void (await this.#findingOf(found, undefined, fence.owner))
@@ -183,7 +183,7 @@ export class Findings {
     return sealed
   }
 
-  /** Returns the result of a finding as that of its call, whose record needs the args no more. */
+  /** Returns a finding's result as that of its call, whose record needs the args no more. */
   async #resultOf({ id, journal }: ToolCallRecord, finding: ToolCallRecord): Promise<ToolResult | undefined> {
     const { effect, status = 'error' } = finding
     if (effect === 'unknown') return undefined

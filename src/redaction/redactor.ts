@@ -22,7 +22,7 @@ import { secretValues } from './secret-values.ts'
 
 export { redactIssues } from './issues.ts'
 
-const largestValue = 65_536
+const valueLimit = 65_536
 
 /** Makes the redactor of a call whose tool has secrets. */
 export function redactorOf(call: Received, secrets: readonly string[]): Redactor {
@@ -89,7 +89,7 @@ class CallRedactor implements Redactor {
 
   value(value: unknown): unknown {
     try {
-      if (bounded(value, largestValue) !== value) return mask
+      if (bounded(value, valueLimit) !== value) return mask
       return this.#json(JSON.stringify(value))
     } catch {
       return undefined // it is not JSON

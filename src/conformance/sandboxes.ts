@@ -32,9 +32,8 @@ const outputDecoder = new TextDecoder()
  * ```
  */
 export function describeSandbox(title: string, create: () => Promise<Sandbox>, searches = false): void {
-  const make = create
-  create = async () => {
-    const sandbox = await make()
+  async function newSandbox(): Promise<Sandbox> {
+    const sandbox = await create()
     requireMethods(sandbox, methodsOfSandboxes, 'The function resolves to a sandbox')
     return sandbox
   }
@@ -54,7 +53,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     const soon = waitOptions(20_000, 50)
 
     test('reads what it wrote, whole and in parts, with the size of the whole', async () => {
-      const sandbox = await create()
+      const sandbox = await newSandbox()
       const { created } = await sandbox.writeFile('a/b.bin', new Uint8Array([0, 1, 254, 255]))
       expect(created).toBe(true)
       expect([...(await sandbox.readFile('a/b.bin')).bytes]).toEqual([0, 1, 254, 255])
@@ -69,7 +68,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     })
 
     test('gives a version that changes with the file, and writes only over the version that was expected', async () => {
-      const sandbox = await create()
+      const sandbox = await newSandbox()
       const { version } = await sandbox.writeFile('f', outputEncoder.encode('one'))
       expect((await sandbox.readFile('f')).version).toBe(version)
       expect((await sandbox.stat('f'))?.version).toBe(version)
@@ -82,7 +81,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     })
 
     test('gives the version of a new file that it has from then on', async () => {
-      const sandbox = await create()
+      const sandbox = await newSandbox()
       const { version, created } = await sandbox.writeFile('f', outputEncoder.encode('one'), { expect: null })
       expect(created).toBe(true)
       expect((await sandbox.stat('f'))?.version).toBe(version)
@@ -90,7 +89,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     })
 
     test('of those who write at once with the same expectation, one writes and the others are refused', async () => {
-      const sandbox = await create()
+      const sandbox = await newSandbox()
       let expected: string | null = null
       for (let round = 0; round < 20; round++) {
         const texts = ['a', 'b', 'c', 'd'].map((writer) => `${writer}${round}`)
@@ -104,7 +103,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     })
 
     test('refuses what leads out, what is no file and what is no path', async () => {
-      const sandbox = await create()
+      const sandbox = await newSandbox()
       await sandbox.writeFile('d/f', outputEncoder.encode('x'))
       for (const path of ['../x', '/etc/passwd', `${sandbox.root}/../x`]) {
         await expect(sandbox.readFile(path)).rejects.toBeInstanceOf(OutsideError)
@@ -115,7 +114,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     })
 
     test('walks in order, and leaves out what is ignored unless all is wanted', async () => {
-      const sandbox = await create()
+      const sandbox = await newSandbox()
       for (const path of ['b/2', 'a', 'b/1', 'node_modules/x/i.js', 'out/o', 'b/keep.log', 'c.log']) {
         await sandbox.writeFile(path, outputEncoder.encode(path))
       }
@@ -130,7 +129,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     })
 
     test('runs a command in the root, with both streams and the exit code', async () => {
-      const sandbox = await create()
+      const sandbox = await newSandbox()
       await sandbox.writeFile('f', outputEncoder.encode('from a tool'))
       const result = await sandbox.exec('cat f; echo problem >&2; printf made > g; exit 7')
       expect(result).toMatchObject({ exitCode: 7, signal: null, timedOut: false })
@@ -140,7 +139,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     })
 
     test('runs in a directory of the root, with the variables that are given and no terminal or input', async () => {
-      const sandbox = await create()
+      const sandbox = await newSandbox()
       await sandbox.writeFile('sub/f', outputEncoder.encode('x'))
       const { stdout } = await sandbox.exec(
         'ls; echo "$GIVEN $TERM"; read -r line; echo "got <$line>"; [ -t 1 ] || echo no terminal',
@@ -158,7 +157,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     })
 
     test('keeps beginning and end of long output, counts the rest, and hands on every byte', async () => {
-      const sandbox = await create()
+      const sandbox = await newSandbox()
       const hash = createHash('sha256')
       let length = 0
       const { stdout } = await sandbox.exec('seq 1 200000', {
@@ -181,13 +180,13 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     })
 
     test('shows control characters, bytes that are no text, and characters that come in two pieces', async () => {
-      const sandbox = await create()
+      const sandbox = await newSandbox()
       const { stdout } = await sandbox.exec(`printf 'a\\033[31mb\\000\\r\\nc\\rd\\xff\\xc3'; sleep 0.1; printf '\\xa5'`)
       expect(stdout.text).toBe('a\u241b[31mb\u2400\nc\u240d\nd\ufffdå')
     })
 
     test('ends a command at its timeout and at an abort, with all that it started', async () => {
-      const sandbox = await create()
+      const sandbox = await newSandbox()
       const slow = await sandbox.exec('echo begun; sleep 300 & sleep 300', { timeout: 1_000 })
       expect(slow).toMatchObject({ timedOut: true, exitCode: null, stdout: { text: 'begun\n' } })
       const stop = new AbortController()
@@ -200,7 +199,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     })
 
     test('leaves nothing running after the shell has ended, and does not wait for what holds its output', async () => {
-      const sandbox = await create()
+      const sandbox = await newSandbox()
       const { stdout, exitCode } = await sandbox.exec(
         '(while :; do date +%N > new; mv new beat; sleep 0.05; done) & until [ -e beat ]; do sleep 0.05; done; echo done',
       )
@@ -212,12 +211,12 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     })
 
     test('ends a shell that stops itself', async () => {
-      const result = await (await create()).exec('kill -STOP $$; echo woken', { timeout: 500 })
+      const result = await (await newSandbox()).exec('kill -STOP $$; echo woken', { timeout: 500 })
       expect(result).toMatchObject({ timedOut: true })
     })
 
     test('runs 50 commands at once without mixing them up', async () => {
-      const sandbox = await create()
+      const sandbox = await newSandbox()
       const marks = Array.from({ length: 50 }, () => randomUUID())
       const results = await Promise.all(
         marks.map((mark) => sandbox.exec(`printf %s ${mark}; exit $((RANDOM % 2 + 1))`)),
@@ -227,7 +226,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     })
 
     test('runs commands in the background, whose logs are read on from where they were', async () => {
-      const sandbox = await create()
+      const sandbox = await newSandbox()
       const job = await sandbox.execBackground('echo å; while [ ! -e stop ]; do sleep 0.05; done; echo two; exit 3')
       await expect.poll(() => job.logs().text, soon).toBe('å\n')
       const first = job.logs()
@@ -240,7 +239,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     })
 
     test('keeps the last mebibyte of a job, and says how much is lost', async () => {
-      const job = await (await create()).execBackground('head -c 3000000 /dev/zero | tr "\\0" x; echo; echo end')
+      const job = await (await newSandbox()).execBackground('head -c 3000000 /dev/zero | tr "\\0" x; echo; echo end')
       await job.done
       const logs = job.logs(0, 2_000_000)
       expect(logs.next).toBe(3_000_005)
@@ -249,7 +248,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     })
 
     test('ends a job with all that it started, once and again, and every job when it closes', async () => {
-      const sandbox = await create()
+      const sandbox = await newSandbox()
       const job = await sandbox.execBackground('sleep 300 & sleep 300')
       const other = await sandbox.execBackground('sleep 300')
       await job.kill()
@@ -262,7 +261,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     if (!searches) return
 
     test('searches, and says what it found with lines around', async () => {
-      const sandbox = await create()
+      const sandbox = await newSandbox()
       await sandbox.writeFile('a.txt', outputEncoder.encode('one\nTwo needle\nthree\n'))
       await sandbox.writeFile('b/c.md', outputEncoder.encode('needle\n'))
       const query = { pattern: 'n[e]+dle', ignoreCase: false, path: '.', hidden: false, context: 1 }
@@ -277,7 +276,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     })
 
     test('searches nothing that leads out, and nothing that would be waited for', async () => {
-      const sandbox = await create()
+      const sandbox = await newSandbox()
       await sandbox.writeFile('in/a.txt', outputEncoder.encode('needle\n'))
       await sandbox.exec('ln -s /usr/share out; ln -s / all; ln -s in within; mkfifo pipe')
       const searched = async (path: string, pattern = 'needle', glob?: string): Promise<string[]> => {

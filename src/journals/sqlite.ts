@@ -50,7 +50,9 @@ export interface SqliteJournal extends Extension {
  */
 export function sqliteJournal(file: string, options: { readonly busyTimeout?: number } = {}): SqliteJournal {
   if (typeof file !== 'string' || file === '' || file === ':memory:' || file.includes('\0')) {
-    throw new InvalidConfigurationError('sqliteJournal takes the path of a file, as in sqliteJournal("./calls.db").')
+    throw new InvalidConfigurationError(
+      'sqliteJournal takes the path of a file, as in sqliteJournal("./calls.db"). Records in memory are those of `memoryJournal`.',
+    )
   }
   checkOptions('sqliteJournal', options, { busyTimeout: numberFrom(0) })
   const { busyTimeout = 5_000 } = options

@@ -112,6 +112,6 @@ export function foldOf(events: readonly ToolEvent[], invocationId: string): Tool
 }
 
 /** A record as a reader of events knows it, and as JSON has it. */
-export function told({ journal: _journal, ...record }: ToolCallRecord): unknown {
+export function publicRecordOf({ journal: _journal, ...record }: ToolCallRecord): unknown {
   return JSON.parse(JSON.stringify(record)) as unknown
 }

@@ -113,8 +113,8 @@ describe.each(schemas)('a schema of %s', (_, inputSchema) => {
   })
 
   test('refuses what is no string', async () => {
-    for (const given of [undefined, null, 7, {}, []]) {
-      const result = await ask(executor, { rows: given })
+    for (const value of [undefined, null, 7, {}, []]) {
+      const result = await ask(executor, { rows: value })
       expect(result).toMatchObject({ status: 'error', error: { code: 'E_INVALID_TOOL_ARGS' } })
     }
   })
@@ -133,8 +133,8 @@ describe('artifact(Class) as a schema', () => {
     const { validate } = artifact(TextArtifact)['~standard']
     const live = new TextArtifact({ reader: new MemoryReader('x') })
     expect(await validate(live)).toEqual({ value: live })
-    for (const given of [undefined, null, 7, {}, Object.create(null)]) {
-      expect(await validate(given)).toMatchObject({ issues: [{ message: 'must be the handle of a text artifact' }] })
+    for (const value of [undefined, null, 7, {}, Object.create(null)]) {
+      expect(await validate(value)).toMatchObject({ issues: [{ message: 'must be the handle of a text artifact' }] })
     }
   })
 
@@ -269,7 +269,7 @@ describe('a call that waits', () => {
     description: 'Counts rows, if somebody agrees',
     inputSchema: z.object({ rows: z.string().transform(artifact(JsonArtifact)) }),
     requiresConfirmation: true,
-    handler: ({ rows: given }) => given.length(),
+    handler: ({ rows: artifactOfRows }) => artifactOfRows.length(),
   })
 
   test.each([
@@ -347,7 +347,7 @@ describe('a direct call', () => {
     description: 'Counts rows',
     inputSchema: { '~standard': artifact(JsonArtifact)['~standard'] },
     jsonSchema: { type: 'object' },
-    handler: (given) => given.length(),
+    handler: (artifactOfRows) => artifactOfRows.length(),
   })
 
   test('takes a live artifact', async () => {

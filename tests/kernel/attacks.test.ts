@@ -224,12 +224,12 @@ describe.each(places)('an approval (%s)', (_, place) => {
   })
 
   test('goes on with the session, the caller and, in its process, the values of the call', async () => {
-    const its = place()
+    const storage = place()
     const seen: unknown[] = []
     const t = work('t', (__, { session, caller, values }) => void seen.push([session, caller, values]), {
       requiresConfirmation: true,
     })
-    const open = (): ToolExecutor => createExecutor({ tools: [t], use: [its.open()] })
+    const open = (): ToolExecutor => createExecutor({ tools: [t], use: [storage.open()] })
     const options = { session: 's', caller: 'user' as const, values: { tenant: 'y' } }
     const first = open()
     const one = await first.execute({ name: 't' }, options)
@@ -384,8 +384,8 @@ describe.each(places)('a secret (%s)', (_, place) => {
   }
 
   async function everythingOf(handler: () => unknown, options: object, args: unknown): Promise<Seen> {
-    const its = place()
-    const mounted = its.open()
+    const storage = place()
+    const mounted = storage.open()
     const lines: string[] = []
     const observers = [
       consoleObserver({ write: (line) => void lines.push(line) }),
@@ -411,11 +411,13 @@ describe.each(places)('a secret (%s)', (_, place) => {
     const snapshots = await Promise.all(results.map(({ invocationId }) => executor.calls.get(invocationId)))
     await executor.close()
     const files =
-      its.file === undefined
+      storage.file === undefined
         ? []
-        : readdirSync(dirname(its.file)).map((name) => readFileSync(join(dirname(its.file ?? ''), name), 'latin1'))
+        : readdirSync(dirname(storage.file)).map((name) =>
+            readFileSync(join(dirname(storage.file ?? ''), name), 'latin1'),
+          )
     const shown = results.map(({ content, error, token: __, ...rest }) => [content, error?.toJSON(), rest])
-    expect(files.length).toBe(its.file === undefined ? 0 : 1)
+    expect(files.length).toBe(storage.file === undefined ? 0 : 1)
     return { everything: [JSON.stringify([events, records, snapshots, shown]), ...lines, ...files].join('\n'), results }
   }
 

@@ -117,8 +117,8 @@ describe('the calls of a turn', () => {
     const { reports, report } = sink()
     const failure = new Error('no')
     const results = await createExecutor({ tools: [work('t', () => 'done')], report }).executeToolCalls(calls(1), {
-      afterTurn: (given) => {
-        ;(given as unknown[]).length = 0
+      afterTurn: (settled) => {
+        ;(settled as unknown[]).length = 0
         throw failure
       },
     })

@@ -129,7 +129,7 @@ function sample(args: unknown): string {
   }
 }
 
-interface Told {
+interface Story {
   readonly result: ToolResult
   readonly later: ToolResult | undefined
   readonly events: readonly ToolEvent[]
@@ -139,7 +139,7 @@ interface Told {
 }
 
 /** Makes one call in an executor of its own, and answers it if it waits. */
-async function told(call: ToolCall, hasJournal: boolean): Promise<Told> {
+async function storyOf(call: ToolCall, hasJournal: boolean): Promise<Story> {
   const ran: Ran[] = []
   const use: Extension[] = [denials, ...(hasJournal ? [memoryJournal()] : [])]
   const executor = createExecutor({ tools: tools(ran), use })
@@ -228,8 +228,8 @@ describe.each([
 
   test.each(pairs)('in result, events, record and evaluation: $title', async ({ direct, wrapped, rest }) => {
     const [plainly, bridged] = await Promise.all([
-      told(direct, hasJournal),
-      told({ id: 'c1', name: 'tool_call', args: wrapped, ...rest }, hasJournal),
+      storyOf(direct, hasJournal),
+      storyOf({ id: 'c1', name: 'tool_call', args: wrapped, ...rest }, hasJournal),
     ])
     expect(plain(bridged)).toEqual(plain(plainly))
     expect(bridged.result).toMatchObject({ via: 'tool_call', callId: plainly.result.callId })
@@ -420,8 +420,8 @@ describe('a bridge', () => {
 describe.each(places)('an invocation that was called directly and through a bridge (%s)', (_journal, place) => {
   test('runs once, and each answer says how that call came', async () => {
     const ran: Ran[] = []
-    const its = place()
-    const open = (): ToolExecutor => createExecutor({ tools: tools(ran), use: [its.open()] })
+    const storage = place()
+    const open = (): ToolExecutor => createExecutor({ tools: tools(ran), use: [storage.open()] })
     const calls: ToolCall[] = [
       { id: '1', name: 'tool_call', args: { name: 'add', args: { a: 1 } } },
       { id: '2', name: 'add', args: { a: 1 } },
@@ -456,14 +456,14 @@ describe.each(places)('an invocation that was called directly and through a brid
 
   test('waits in a process that has the bridge, and goes on in one that has not', async () => {
     const ran: Ran[] = []
-    const its = place()
+    const storage = place()
     const call = { id: 'c1', name: 'tool_call', args: { name: 'pay', args: { cents: 5 } } }
-    const asking = createExecutor({ tools: tools(ran), use: [its.open()] })
+    const asking = createExecutor({ tools: tools(ran), use: [storage.open()] })
     const first = await asking.execute(call, { session: 's', invocationId: 'mine' })
     expect(first).toMatchObject({ status: 'waiting', toolName: 'pay', via: 'tool_call' })
     const again = await asking.execute(call, { session: 's', invocationId: 'mine' })
     expect(again).toMatchObject({ status: 'waiting', toolName: 'pay', via: 'tool_call' })
-    const deciding = createExecutor({ tools: tools(ran).filter((each) => each !== through), use: [its.open()] })
+    const deciding = createExecutor({ tools: tools(ran).filter((each) => each !== through), use: [storage.open()] })
     const [listed] = await deciding.calls.waiting()
     expect(listed).toMatchObject({ toolName: 'pay', args: { cents: 5 } })
     const result = await deciding.calls.decide(first.token ?? '', 'allow', { editedArgs: { cents: 4 } })
@@ -477,8 +477,8 @@ describe.each(places)('an invocation that was called directly and through a brid
   })
 
   test('tells the bridge when it is closed for its dead process', async () => {
-    const its = place()
-    const asking = createExecutor({ tools: tools(), use: [its.open()], approvalTimeout: 1 })
+    const storage = place()
+    const asking = createExecutor({ tools: tools(), use: [storage.open()], approvalTimeout: 1 })
     const call = { id: 'c1', name: 'tool_call', args: { name: 'pay', args: {} } }
     await asking.execute(call, { session: 's', invocationId: 'mine' })
     await new Promise((resolve) => setTimeout(resolve, 5))

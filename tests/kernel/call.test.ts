@@ -52,9 +52,9 @@ describe('a turn that is not an array of calls', () => {
 
   test.each([[message], [undefined], [null], ['calls'], [new Map()]])(
     'is refused with what it takes: %j',
-    async (given) => {
+    async (input) => {
       const executor = createExecutor()
-      const turn = executor.executeToolCalls(given as never)
+      const turn = executor.executeToolCalls(input as never)
       await expect(turn).rejects.toMatchObject({ code: 'E_INVALID_CONFIGURATION' })
       await expect(turn).rejects.toThrow(/takes an array of calls.*anthropic\(\)\.calls\(message\)/)
     },
@@ -80,12 +80,12 @@ describe('the name and the id of a call', () => {
       ids.map((id, index) => executor.execute({ id, name: 'short' }, { invocationId: `call-${index}` })),
     )
     expect(results.map(({ id, status }) => [id, status])).toEqual(ids.map((id) => [id, 'ok']))
-    const told = new Set(events.map(({ id }: ToolEvent) => String(id)))
-    expect(told.size).toBe(3)
-    for (const id of told) expect(id.length).toBeLessThanOrEqual(1_024)
+    const shortened = new Set(events.map(({ id }: ToolEvent) => String(id)))
+    expect(shortened.size).toBe(3)
+    for (const id of shortened) expect(id.length).toBeLessThanOrEqual(1_024)
     for (const [index, id] of ids.entries()) {
       const found = await journal.journal.read(`call-${index}`)
-      expect(told).toContain(found?.record.toolCallId)
+      expect(shortened).toContain(found?.record.toolCallId)
       // What is asked for again is answered under the id by which it is asked for.
       expect((await executor.execute({ id, name: 'short' }, { invocationId: `call-${index}` })).id).toBe(id)
     }

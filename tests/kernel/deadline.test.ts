@@ -37,10 +37,10 @@ function counted(signal: AbortSignal): () => number {
     ['addEventListener', 1],
     ['removeEventListener', -1],
   ] as const) {
-    const original = signal[name].bind(signal) as (...given: unknown[]) => void
-    signal[name] = (...given: unknown[]) => {
+    const original = signal[name].bind(signal) as (...parameters: unknown[]) => void
+    signal[name] = (...parameters: unknown[]) => {
       count += change
-      original(...given)
+      original(...parameters)
     }
   }
   return () => count

@@ -37,8 +37,10 @@ describe.each(places)('the end of a call (%s)', (_, open) => {
     await executor.execute({ name: 'form' })
     await pause(10)
     await executor.calls.expire()
-    const told = names(events).split(' ')
-    expect(told.filter((name) => name === 'tool:end').length).toBe(told.filter((name) => name === 'tool:start').length)
+    const eventNames = names(events).split(' ')
+    expect(eventNames.filter((name) => name === 'tool:end').length).toBe(
+      eventNames.filter((name) => name === 'tool:start').length,
+    )
     expect(numbered(events).at(-1)).toBe(`call:settled#${events.length - 1}`)
   })
 

@@ -34,14 +34,14 @@ describe('the events of a call', () => {
 
   test('come with the tool, also where the call never starts, and without one where there is none', async () => {
     const refused = work('refused', () => 'never', { requiresConfirmation: true })
-    const told: string[] = []
+    const lines: string[] = []
     const use = [
-      { observers: [(event: ToolEvent, tool?: ToolDefinition) => void told.push(`${event.event} ${tool?.name}`)] },
+      { observers: [(event: ToolEvent, tool?: ToolDefinition) => void lines.push(`${event.event} ${tool?.name}`)] },
     ]
     const executor = createExecutor({ tools: [refused], use })
     await executor.execute({ name: 'refused', args: '{"a":1,"a":2}' })
     await executor.execute({ name: 'unheard_of' })
-    expect(told).toEqual([
+    expect(lines).toEqual([
       'call:received refused',
       'call:settled refused',
       'call:received undefined',

@@ -311,22 +311,22 @@ describe('the options', () => {
   })
 
   test('report a tool that is set aside by one line, with its name and the reason', () => {
-    const told: unknown[][] = []
+    const messages: unknown[][] = []
     const before = console.error
-    console.error = (...given: unknown[]) => void told.push(given)
+    console.error = (...message: unknown[]) => void messages.push(message)
     try {
       const twice = { tools: () => [work('twice', () => 1), work('twice', () => 2)] }
       createExecutor({ use: [twice] }).tools()
     } finally {
       console.error = before
     }
-    expect(told).toEqual([[expect.stringMatching(/^E_TOOL_ALREADY_REGISTERED: The name "twice" is taken[^\n]*$/)]])
+    expect(messages).toEqual([[expect.stringMatching(/^E_TOOL_ALREADY_REGISTERED: The name "twice" is taken[^\n]*$/)]])
   })
 
   test('report to the console where nobody says otherwise', async () => {
-    const told: unknown[] = []
+    const messages: unknown[] = []
     const before = console.error
-    console.error = (...given: unknown[]) => void told.push(given)
+    console.error = (...message: unknown[]) => void messages.push(message)
     try {
       const observer = (): never => {
         throw new Error('no')
@@ -335,7 +335,7 @@ describe('the options', () => {
     } finally {
       console.error = before
     }
-    expect(told.length).toBe(4)
+    expect(messages.length).toBe(4)
   })
 })
 
@@ -426,9 +426,9 @@ const chosen = (name: string | typeof good, otherwise: Fault): Fault =>
   typeof name === 'string' ? (faults[name] ?? otherwise) : otherwise
 
 /** A class is taken at once: a promise in its place is heard by nobody but its maker. */
-function heardOut(given: unknown): unknown {
-  if (given instanceof Promise) given.catch(() => {})
-  return given
+function heardOut(value: unknown): unknown {
+  if (value instanceof Promise) value.catch(() => {})
+  return value
 }
 
 describe('execute', () => {
@@ -439,9 +439,9 @@ describe('execute', () => {
     const running = [executor.execute({ name: 't' }), executor.execute({ name: 't' }, { signal: leaving.signal })]
     order.push('returned')
     leaving.abort()
-    const [, given] = await Promise.all(running)
+    const [, abandoned] = await Promise.all(running)
     expect(order).toEqual(['returned', 'handler'])
-    expect(given && outcome(given)).toBe('cancelled none E_TOOL_CANCELLED')
+    expect(abandoned && outcome(abandoned)).toBe('cancelled none E_TOOL_CANCELLED')
   })
 
   test('has returned before anybody hears of the end of a call, also of one that fails at once', async () => {

@@ -273,23 +273,23 @@ describe('`leave`', () => {
     ],
   ]
   test.each(outcomes)('is told once, with what came of the call: %s', async (_, handler, options, expected) => {
-    const told: string[] = []
-    const leave = (result: ToolResult | undefined): void => void told.push(result ? outcome(result) : 'nothing')
+    const endings: string[] = []
+    const leave = (result: ToolResult | undefined): void => void endings.push(result ? outcome(result) : 'nothing')
     for (const enter of [() => ({ leave }), async () => ({ leave })]) {
       for (const use of [[gated(enter)], [gated(enter), memoryJournal()]]) {
         const executor = createExecutor({ tools: [work('pay', handler, options)], use })
         const result = await soon(executor.execute({ name: 'pay', args: {} }))
-        expect([outcome(result), ...told.splice(0)]).toEqual([expected, expected])
+        expect([outcome(result), ...endings.splice(0)]).toEqual([expected, expected])
       }
     }
   })
 
   test('is told if a later gate refuses, the last gate first; what it throws is reported', async () => {
-    const told: string[] = []
+    const gateNames: string[] = []
     const { reports, report } = sink()
     const entry = (name: string): Entry => ({
       leave: () => {
-        told.push(name)
+        gateNames.push(name)
         throw new Error(name)
       },
     })
@@ -305,7 +305,7 @@ describe('`leave`', () => {
     ]
     const executor = createExecutor({ tools: [work('pay', () => 1)], use, report })
     expect(outcome(await executor.execute({ name: 'pay', args: {} }))).toBe('denied none E_TOOL_DENIED')
-    expect([told, reports.map(String)]).toEqual([
+    expect([gateNames, reports.map(String)]).toEqual([
       ['b', 'a'],
       ['Error: b', 'Error: a'],
     ])
@@ -313,12 +313,12 @@ describe('`leave`', () => {
 
   test('is told of nothing if the gate answers when the call is over', async () => {
     const door = deferred<Entry>()
-    const told: unknown[] = []
+    const results: unknown[] = []
     const executor = createExecutor({ tools: [work('pay', () => 1)], use: [gated(() => door.promise)], waitTimeout: 5 })
     expect((await executor.execute({ name: 'pay', args: {} })).status).toBe('timed_out')
-    door.resolve({ leave: (result) => void told.push(result) })
+    door.resolve({ leave: (result) => void results.push(result) })
     await turn()
-    expect(told).toEqual([undefined])
+    expect(results).toEqual([undefined])
   })
 
   test('is told when the result is in the records', async () => {
@@ -371,12 +371,12 @@ describe('a gate that asks a person', () => {
   })
 
   test('is told that the call has left when it waits, and of the rest when it comes back', async () => {
-    const told: (string | undefined)[] = []
-    const enter: Enter = () => ({ ask: {}, leave: (result) => void told.push(result?.status) })
+    const statuses: (string | undefined)[] = []
+    const enter: Enter = () => ({ ask: {}, leave: (result) => void statuses.push(result?.status) })
     const executor = createExecutor({ tools: [work('pay', () => 1)], use: [gated(enter)] })
     const { token = '' } = await executor.execute({ name: 'pay', args: {} })
     await executor.calls.decide(token, 'allow')
-    expect(told).toEqual(['waiting', 'ok'])
+    expect(statuses).toEqual(['waiting', 'ok'])
   })
 })
 

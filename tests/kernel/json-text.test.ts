@@ -234,10 +234,10 @@ describe('a result that explodes when it is written is refused with its path, be
         }),
       ],
     })
-    let told = 0
-    executor.on('tool:progress', () => told++)
+    let count = 0
+    executor.on('tool:progress', () => count++)
     expect(await executor.execute({ name: 't' })).toMatchObject({ status: 'ok' })
-    expect(told).toBe(2)
+    expect(count).toBe(2)
   })
 
   test('but not one that is large, or refers to the same twice', async () => {

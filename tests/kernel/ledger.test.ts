@@ -7,7 +7,7 @@ import { sqliteJournal } from 'toolwright/journals/sqlite'
 import { retry } from 'toolwright/middleware/retry'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { deferred, heard, names, never, outcome, pause, sink, soon, text, turn, work } from './_calls.ts'
-import { changed, directory, foldOf, logged, places, recordIn, told, unfinishedIn } from './_journals.ts'
+import { changed, directory, foldOf, logged, places, publicRecordOf, recordIn, unfinishedIn } from './_journals.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -259,7 +259,7 @@ describe.each(places)('with a journal (%s)', (_, place) => {
     expect(handler).not.toHaveBeenCalled()
     const record = await recordIn(real, result.invocationId)
     expect(record.auditTrail.map(({ state }) => state)).toEqual(['PENDING', 'FAILED'])
-    expect(told(record)).toEqual(told(foldOf(events, result.invocationId)))
+    expect(publicRecordOf(record)).toEqual(publicRecordOf(foldOf(events, result.invocationId)))
     expect(await unfinishedIn(real)).toEqual([])
   })
 
@@ -506,7 +506,7 @@ describe('digests', () => {
     for (let link = 0; link < 30; link++) {
       const record = byPrevious.get(previous)
       if (record === undefined) throw new Error('the chain is broken')
-      const read = told({ ...record, journal: undefined } as never) as ToolCallRecord
+      const read = publicRecordOf({ ...record, journal: undefined } as never) as ToolCallRecord
       expect(digestOf(previous, { ...read, journal: record.journal as never })).toBe(record.journal?.digest)
       expect(heads.get(record.id)).toBe(record.journal?.digest)
       previous = record.journal?.digest ?? ''

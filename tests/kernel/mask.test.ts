@@ -62,10 +62,10 @@ describe('redactIssues', () => {
     ['another member', ['a', 'c'], undefined],
     ['a name that only begins alike', ['ab'], undefined],
     ['a member of another', ['c', 'a', 'b'], undefined],
-  ])('hides what a validator says of %s', (_, path, told) => {
+  ])('hides what a validator says of %s', (_, path, shownPath) => {
     const issue = { message: 'got canary', path }
     expect(redactIssues([issue], secrets)).toEqual([
-      told === undefined ? issue : { message: 'must be what the schema of the tool says', path: told },
+      shownPath === undefined ? issue : { message: 'must be what the schema of the tool says', path: shownPath },
     ])
   })
 

@@ -8,11 +8,11 @@ import { text, work } from './_calls.ts'
 function serverOf(serverName: string, ...names: string[]): Extension & { give(...names: string[]): void } {
   const toolOf = (name: string): Tool =>
     work(name, () => `${name} of ${serverName}`, { type: 'mcp', mcpConfig: { serverName, toolName: name } })
-  let given = names.map(toolOf)
+  let tools = names.map(toolOf)
   return {
-    tools: () => given,
+    tools: () => tools,
     give: (...others) => {
-      given = others.map(toolOf)
+      tools = others.map(toolOf)
     },
   }
 }
@@ -101,11 +101,11 @@ describe('a name that a tool of the application’s own had first', () => {
   })
 
   test('is kept where an extension of the application’s own gave it, and no longer does', async () => {
-    let given: readonly Tool[] = [local('ask')]
+    let tools: readonly Tool[] = [local('ask')]
     const files = serverOf('files')
-    const { answer } = watched([files, { tools: () => given }])
+    const { answer } = watched([files, { tools: () => tools }])
     expect(await answer('ask')).toBe('ask of ours')
-    given = []
+    tools = []
     files.give('ask')
     expect(await answer('ask')).toBe('E_TOOL_NOT_FOUND')
   })
@@ -152,8 +152,8 @@ describe('the catalogue of a session', () => {
 
 describe('a tool of a guest', () => {
   const guest = (...names: string[]): Extension => {
-    const given = names.map((name) => work(name, () => `${name} of a guest`))
-    return { isGuest: true, tools: () => given }
+    const tools = names.map((name) => work(name, () => `${name} of a guest`))
+    return { isGuest: true, tools: () => tools }
   }
 
   test.each([
@@ -172,11 +172,11 @@ describe('a tool of a guest', () => {
   })
 
   test('yields to one that the application or another extension adds later, in any spelling', async () => {
-    let given: readonly Tool[] = []
-    const { registry, reports, answer } = watched([guest('pay_bill', 'Pay-Bill', 'ask'), { tools: () => given }])
+    let tools: readonly Tool[] = []
+    const { registry, reports, answer } = watched([guest('pay_bill', 'Pay-Bill', 'ask'), { tools: () => tools }])
     expect([await answer('pay_bill'), await answer('ask')]).toEqual(['pay_bill of a guest', 'ask of a guest'])
     registry.add(local('pay_bill'))
-    given = [local('ask')]
+    tools = [local('ask')]
     expect([await answer('pay_bill'), await answer('ask')]).toEqual(['pay_bill of ours', 'ask of ours'])
     expect(await answer('Pay-Bill')).not.toContain('guest')
     expect(reports).toHaveLength(3) // one for each name, and one for two spellings of the guest's own

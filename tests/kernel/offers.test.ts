@@ -213,14 +213,14 @@ describe('the list', () => {
   })
 
   test('is another one if an extension gives other tools, and for a session that has its own', () => {
-    let given = [work('first', () => 1)]
-    const changing: Extension = { tools: () => given }
+    let tools = [work('first', () => 1)]
+    const changing: Extension = { tools: () => tools }
     const own = [work('own', () => 1)]
     const perSession: Extension = { tools: ({ session }) => (session === 's' ? own : []) }
     const executor = createExecutor({ use: [changing, perSession, { offers: ({ name }) => name !== 'hidden' }] })
     expect(namesOf(executor.tools('model', 's'))).toEqual(['first', 'own'])
     expect(namesOf(executor.tools('model', 't'))).toEqual(['first'])
-    given = [work('second', () => 1), work('hidden', () => 1)]
+    tools = [work('second', () => 1), work('hidden', () => 1)]
     expect(namesOf(executor.tools('model', 's'))).toEqual(['second', 'own'])
     expect(namesOf(executor.tools('model', 't'))).toEqual(['second'])
   })

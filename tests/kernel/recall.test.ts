@@ -64,12 +64,12 @@ describe.each(places)('an invocation that the host identified (%s)', (_journal, 
     'gives its result again, and runs nothing: $title',
     async ({ handler, options }) => {
       const runs = { count: 0 }
-      const its = place()
+      const storage = place()
       const store = memoryStore()
       const open = (): ToolExecutor =>
         createExecutor({
           tools: [work('t', () => (runs.count++, handler()), options)],
-          use: [its.open(), { store }],
+          use: [storage.open(), { store }],
         })
       const call = { id: 'p', name: 't', args: { a: 1 } }
       const options2 = { session: 's', invocationId: 'mine' }
@@ -84,9 +84,9 @@ describe.each(places)('an invocation that the host identified (%s)', (_journal, 
   )
 
   test('gives its result to the caller that made it, and to no other', async () => {
-    const its = place()
+    const storage = place()
     let runs = 0
-    const open = (): ToolExecutor => createExecutor({ tools: [work('t', () => ++runs)], use: [its.open()] })
+    const open = (): ToolExecutor => createExecutor({ tools: [work('t', () => ++runs)], use: [storage.open()] })
     const call = { name: 't', args: { a: 1 } }
     const options = { session: 's', invocationId: 'mine' }
     await open().execute(call, { ...options, caller: 'user' })
@@ -98,8 +98,9 @@ describe.each(places)('an invocation that the host identified (%s)', (_journal, 
   })
 
   test('of bytes says again how many they were; the bytes themselves are kept by no journal', async () => {
-    const its = place()
-    const open = (): ToolExecutor => createExecutor({ tools: [work('t', () => new Uint8Array(3))], use: [its.open()] })
+    const storage = place()
+    const open = (): ToolExecutor =>
+      createExecutor({ tools: [work('t', () => new Uint8Array(3))], use: [storage.open()] })
     const options = { session: 's', invocationId: 'mine' }
     const first = await open().execute({ name: 't' }, options)
     const again = await open().execute({ name: 't' }, options)
@@ -111,12 +112,12 @@ describe.each(places)('an invocation that the host identified (%s)', (_journal, 
     const vandal: Extension = {
       observers: [(event) => void (event.event === 'call:settled' && Object.assign(event.result ?? {}, { kind: 'x' }))],
     }
-    const its = place()
-    const open = (): ToolExecutor => createExecutor({ tools: [work('t', () => [1])], use: [its.open(), vandal] })
+    const storage = place()
+    const open = (): ToolExecutor => createExecutor({ tools: [work('t', () => [1])], use: [storage.open(), vandal] })
     const options = { session: 's', invocationId: 'mine' }
     await open().execute({ name: 't' }, options)
     expect((await open().execute({ name: 't' }, options)).artifact).toBeInstanceOf(JsonArtifact)
-    const found = await its.open().journal.read('mine')
+    const found = await storage.open().journal.read('mine')
     expect(found?.record.journal?.artifact).toEqual({ kind: 'json', mediaType: 'application/json', byteLength: 3 })
   })
 
@@ -132,17 +133,17 @@ describe.each(places)('an invocation that the host identified (%s)', (_journal, 
         return said() as never
       }
     }
-    const its = place()
+    const storage = place()
     const executor = createExecutor({
       tools: [work('t', () => new Odd({ reader: readerOf('text') }))],
-      use: [its.open()],
+      use: [storage.open()],
       report: () => {},
     })
     const options = { session: 's', invocationId: 'mine' }
     const result = await executor.execute({ name: 't' }, options)
     expect([result.status, result.error?.code]).toEqual([status, status === 'ok' ? undefined : 'E_JOURNAL'])
     expect(await result.artifact?.asString()).toBe('text')
-    const found = await its.open().journal.read('mine')
+    const found = await storage.open().journal.read('mine')
     expect(found?.record.state).toBe(status === 'ok' ? 'COMPLETED' : 'EXECUTING')
   })
 
@@ -159,10 +160,11 @@ describe.each(places)('an invocation that the host identified (%s)', (_journal, 
   })
 
   test('is refused while it runs, in its own executor and in another', async () => {
-    const its = place()
+    const storage = place()
     const { promise, resolve } = deferred()
     let runs = 0
-    const open = (): ToolExecutor => createExecutor({ tools: [work('t', () => (runs++, promise))], use: [its.open()] })
+    const open = (): ToolExecutor =>
+      createExecutor({ tools: [work('t', () => (runs++, promise))], use: [storage.open()] })
     const executor = open()
     const options = { session: 's', invocationId: 'mine' }
     const running = executor.execute({ name: 't' }, options)
@@ -214,10 +216,10 @@ describe.each(places)('an invocation that the host identified (%s)', (_journal, 
   })
 
   test('runs once of twenty that come at the same time, and who is refused does not ask again', async () => {
-    const its = place()
+    const storage = place()
     const claims: string[] = []
     const counting = (): Extension =>
-      changed(its.open(), {
+      changed(storage.open(), {
         claim: (journal) => (record, owner) => {
           claims.push(owner)
           return journal.claim(record, owner)
@@ -285,10 +287,10 @@ describe.each(places)('an invocation that the host identified (%s)', (_journal, 
   })
 
   test('shows what the model was shown, also where the store has made room since', async () => {
-    const its = place()
+    const storage = place()
     const { log, report } = { log: [] as unknown[], report: (error: unknown): void => void log.push(error) }
     const open = (): ToolExecutor =>
-      createExecutor({ tools: [work('t', () => 'line\n'.repeat(20_000))], use: [its.open()], report })
+      createExecutor({ tools: [work('t', () => 'line\n'.repeat(20_000))], use: [storage.open()], report })
     const options = { session: 's', invocationId: 'mine' }
     const first = await open().execute({ name: 't' }, options)
     const again = await open().execute({ name: 't' }, options) // with a store of its own

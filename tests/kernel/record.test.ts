@@ -13,7 +13,7 @@ import { foldEvent, isSettled } from 'toolwright/records'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test } from 'vitest'
 import { heard, never, pause, work } from './_calls.ts'
-import { foldOf, recordIn, told } from './_journals.ts'
+import { foldOf, publicRecordOf, recordIn } from './_journals.ts'
 import { advance, snapshotOf } from './_inside.ts'
 
 const states: readonly ToolCallState[] = [
@@ -205,24 +205,24 @@ const scenario = fc.record({
 
 type Scenario = typeof scenario extends fc.Arbitrary<infer Value> ? Value : never
 
-function executorOf(its: Scenario, journal: Extension, timeout = 15): ToolExecutor {
-  const middleware = middlewares[its.middleware]
-  const ask = approvers[its.approver]
+function executorOf(sample: Scenario, journal: Extension, timeout = 15): ToolExecutor {
+  const middleware = middlewares[sample.middleware]
+  const ask = approvers[sample.approver]
   const options = {
     inputSchema: { type: 'object', properties: { a: { type: 'number' } } },
-    outputSchema: its.handler === 'breaks its promise' ? { type: 'object' } : undefined,
-    type: its.type,
-    requiresResponse: its.type === 'client',
-    requiresConfirmation: its.confirms,
+    outputSchema: sample.handler === 'breaks its promise' ? { type: 'object' } : undefined,
+    type: sample.type,
+    requiresResponse: sample.type === 'client',
+    requiresConfirmation: sample.confirms,
     timeout,
   }
   return createExecutor({
-    tools: [work('t', handlers[its.handler], JSON.parse(JSON.stringify(options)) as object)],
+    tools: [work('t', handlers[sample.handler], JSON.parse(JSON.stringify(options)) as object)],
     timeout,
     report: () => {},
     use: [
       journal,
-      { policies: [{ name: 'policy', decide: policies[its.policy] }] },
+      { policies: [{ name: 'policy', decide: policies[sample.policy] }] },
       ...(middleware === undefined ? [] : [{ middleware: [middleware] }]),
       ...(ask === undefined ? [] : [{ approver: { ask, timeout: 10 } }]),
     ],
@@ -242,29 +242,38 @@ async function answered(executor: ToolExecutor, { answer }: Scenario, token: str
 function comparable(record: ToolCallRecord): unknown {
   const late = ['the handler returned late', 'the handler failed late']
   const auditTrail = record.auditTrail.filter(({ note }) => note === undefined || !late.includes(note))
-  return told({ ...record, auditTrail, updatedAt: 0 })
+  return publicRecordOf({ ...record, auditTrail, updatedAt: 0 })
 }
 
 describe('events', () => {
   test('give the record again that the journal holds, whatever breaks, and pair starts with ends', async () => {
     let settledOnes = 0
     await fc.assert(
-      fc.asyncProperty(scenario, async (its) => {
+      fc.asyncProperty(scenario, async (sample) => {
         const journal = memoryJournal()
-        const first = executorOf(its, journal)
-        const second = its.elsewhere ? executorOf(its, journal) : first
+        const first = executorOf(sample, journal)
+        const second = sample.elsewhere ? executorOf(sample, journal) : first
         const events = heard(first)
         if (second !== first) {
           const others = heard(second)
           others.push = (...more) => events.push(...more)
         }
         const signal =
-          its.aborts === 'before' ? AbortSignal.abort() : its.aborts === 'soon' ? AbortSignal.timeout(3) : undefined
-        const call = { id: 'p', name: its.name, args: its.args, result: its.type === 'provider' ? 1 : undefined }
+          sample.aborts === 'before'
+            ? AbortSignal.abort()
+            : sample.aborts === 'soon'
+              ? AbortSignal.timeout(3)
+              : undefined
+        const call = {
+          id: 'p',
+          name: sample.name,
+          args: sample.args,
+          result: sample.type === 'provider' ? 1 : undefined,
+        }
         let result = await first.execute(call, { session: 's', signal })
         let legs = 1
         for (; result.status === 'waiting' && legs < 4; legs++) {
-          const next = await answered(second, its, result.token ?? '')
+          const next = await answered(second, sample, result.token ?? '')
           if (next === undefined) break
           result = next
         }

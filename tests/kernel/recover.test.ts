@@ -59,10 +59,10 @@ function failingWrites(mounted: Mounted, times: number, fail: () => void): Mount
 
 describe.each(places)('recovery (%s)', (_, place) => {
   test('closes what a dead owner left running, keeps what people are still asked, and runs nothing', async () => {
-    const its = place()
+    const storage = place()
     const ran: string[] = []
-    await dying(its, ran)
-    const next = successor(its, ran)
+    await dying(storage, ran)
+    const next = successor(storage, ran)
     const { sealed } = await next.calls.recover({ staleAfter: 0 })
     expect(sealed.map((result) => [result.invocationId, outcome(result)])).toEqual([
       ['running', 'error unknown E_SEALED'],
@@ -70,31 +70,31 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const waiting = await next.calls.waiting()
     expect(waiting.map(({ invocationId }) => invocationId).toSorted()).toEqual(['asking', 'waiting'])
     expect(ran).toEqual(['runs'])
-    const record = await recordIn(its.open(), 'running')
+    const record = await recordIn(storage.open(), 'running')
     expect(record).toMatchObject({ state: 'SEALED', status: 'error', isError: true, effect: 'unknown' })
     expect(record.completedAt).toBeTypeOf('number')
     expect(record.auditTrail.map(({ state }) => state)).toEqual(['PENDING', 'EXECUTING', 'SEALED'])
   })
 
   test('gives results that a conversation can be completed with', async () => {
-    const its = place()
+    const storage = place()
     const ran: string[] = []
-    await dying(its, ran)
-    const { sealed } = await successor(its, ran).calls.recover({ staleAfter: 0 })
+    await dying(storage, ran)
+    const { sealed } = await successor(storage, ran).calls.recover({ staleAfter: 0 })
     const [result] = sealed
     expect(result).toMatchObject({ id: 'p', toolName: 'runs', isError: true, invocationId: 'running' })
     expect(result === undefined ? '' : text(result)).toContain('Check for side effects')
-    const replayed = await successor(its, ran).execute({ name: 'runs' }, { session: 's', invocationId: 'running' })
+    const replayed = await successor(storage, ran).execute({ name: 'runs' }, { session: 's', invocationId: 'running' })
     expect(outcome(replayed)).toBe('error unknown E_SEALED')
     expect(replayed.content).toEqual(result?.content)
     expect(ran).toEqual(['runs'])
   })
 
   test('says of each state what to do', async () => {
-    const its = place()
+    const storage = place()
     const ran: string[] = []
-    await dying(its, ran)
-    const { sealed } = await successor(its, ran).calls.recover({ staleAfter: 0, approvals: 'seal' })
+    await dying(storage, ran)
+    const { sealed } = await successor(storage, ran).calls.recover({ staleAfter: 0, approvals: 'seal' })
     const advice = Object.fromEntries(sealed.map((result) => [result.invocationId, result.error?.recommendations]))
     expect(advice).toEqual({
       running: [expect.stringMatching(/side effects/), expect.stringMatching(/Make sure/)],
@@ -109,61 +109,61 @@ describe.each(places)('recovery (%s)', (_, place) => {
   })
 
   test('does not say that nobody approved what somebody did approve', async () => {
-    const its = place()
+    const storage = place()
     const ran: string[] = []
-    const stuck = changed(its.open(), {
+    const stuck = changed(storage.open(), {
       write: (journal) => (record, fence) => (record.state === 'EXECUTING' ? never : journal.write(record, fence)),
     })
     const executor = createExecutor({ tools: toolsWith(ran), use: [stuck], timeout: 0 })
     const { token = '' } = await executor.execute({ name: 'asks' }, { session: 's', invocationId: 'asking' })
     void executor.calls.decide(token, 'allow')
-    await vi.waitFor(async () => expect((await recordIn(its.open(), 'asking')).journal?.awaits).toBe(undefined))
-    const { sealed } = await successor(its, ran).calls.recover({ staleAfter: 0 })
+    await vi.waitFor(async () => expect((await recordIn(storage.open(), 'asking')).journal?.awaits).toBe(undefined))
+    const { sealed } = await successor(storage, ran).calls.recover({ staleAfter: 0 })
     expect(sealed[0]?.error?.recommendations).toEqual(['The tool did not run.', 'Call it again if it is still needed.'])
     expect(ran).toEqual([])
   })
 
   test('closes nothing of a living owner when the wall clock is set ahead by more than owners may be silent', async () => {
-    const its = place()
+    const storage = place()
     const ran: string[] = []
-    await dying(its, ran)
+    await dying(storage, ran)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 45_000 })
-    expect((await successor(its, ran).calls.recover()).sealed).toEqual([])
+    expect((await successor(storage, ran).calls.recover()).sealed).toEqual([])
   })
 
   test('closes what a dead owner left although the wall clock was set a year back since', async () => {
-    const its = place()
+    const storage = place()
     const ran: string[] = []
-    await dying(its, ran)
+    await dying(storage, ran)
     await pause(60)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 365 * 86_400_000 })
-    const { sealed } = await successor(its, ran).calls.recover({ staleAfter: 10 })
+    const { sealed } = await successor(storage, ran).calls.recover({ staleAfter: 10 })
     expect(sealed.map(({ invocationId }) => invocationId)).toEqual(['running'])
   })
 
   test('by hand lists everything that is left, and closes nothing', async () => {
-    const its = place()
+    const storage = place()
     const ran: string[] = []
-    await dying(its, ran)
-    const { sealed, kept } = await successor(its, ran).calls.recover({ strategy: 'manual', staleAfter: 0 })
+    await dying(storage, ran)
+    const { sealed, kept } = await successor(storage, ran).calls.recover({ strategy: 'manual', staleAfter: 0 })
     expect(sealed).toEqual([])
     expect(kept.map(({ id }) => id)).toEqual(['running'])
-    expect((await unfinishedIn(its.open())).length).toBe(3)
+    expect((await unfinishedIn(storage.open())).length).toBe(3)
   })
 
   test('leaves alone what living executors and the executor itself are busy with', async () => {
-    const its = place()
+    const storage = place()
     const ran: string[] = []
-    const living = await dying(its, ran)
+    const living = await dying(storage, ran)
     expect(await living.calls.recover({ staleAfter: 0 })).toEqual({ sealed: [], requeued: [], kept: [], expired: [] })
-    expect(await successor(its, ran).calls.recover()).toEqual({ sealed: [], requeued: [], kept: [], expired: [] })
-    expect((await unfinishedIn(its.open())).length).toBe(3)
+    expect(await successor(storage, ran).calls.recover()).toEqual({ sealed: [], requeued: [], kept: [], expired: [] })
+    expect((await unfinishedIn(storage.open())).length).toBe(3)
   })
 
   test('closes a call whose outcome could not be written, and emits nothing of it a second time', async () => {
-    const its = place()
+    const storage = place()
     let isDown = false
-    const failing = changed(its.open(), {
+    const failing = changed(storage.open(), {
       write: (journal) => (record, fence) => {
         if (isDown) throw new Error('The disk is full.')
         return journal.write(record, fence)
@@ -172,36 +172,36 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const executor = createExecutor({ tools: [work('t', () => void (isDown = true))], use: [failing] })
     const heard: string[] = []
     executor.on('*', ({ event, seq }) => void heard.push(`${seq} ${event}`))
-    const told = await executor.execute({ name: 't' }, { session: 's', invocationId: 'lost' })
-    expect(outcome(told)).toBe('error completed E_JOURNAL')
+    const result = await executor.execute({ name: 't' }, { session: 's', invocationId: 'lost' })
+    expect(outcome(result)).toBe('error completed E_JOURNAL')
     isDown = false
     const { sealed } = await executor.calls.recover()
     expect(sealed.map(outcome)).toEqual(['error unknown E_SEALED'])
     expect(text(sealed[0]!)).toContain('The outcome of this call could not be written; it has been closed.')
-    expect((await recordIn(its.open(), 'lost')).state).toBe('SEALED')
+    expect((await recordIn(storage.open(), 'lost')).state).toBe('SEALED')
     expect(heard).toEqual(['0 call:received', '1 tool:start', '2 tool:end', '3 call:settled'])
   })
 
   test('writes an end again whose journal says that its failure may pass, and runs and emits nothing twice', async () => {
-    const its = place()
+    const storage = place()
     const ran: string[] = []
-    const failing = failingWrites(its.open(), 3, () => void ran.push('failed'))
+    const failing = failingWrites(storage.open(), 3, () => void ran.push('failed'))
     const executor = createExecutor({ tools: [work('t', () => void ran.push('ran'))], use: [failing] })
     const heard: string[] = []
     executor.on('*', ({ event, seq }) => void heard.push(`${seq} ${event}`))
-    const told = await executor.execute({ name: 't' }, { session: 's', invocationId: 'kept' })
-    if (!failing.journal.isDurable) return expect(outcome(told)).toBe('error completed E_JOURNAL')
-    expect(outcome(told)).toBe('ok completed')
+    const result = await executor.execute({ name: 't' }, { session: 's', invocationId: 'kept' })
+    if (!failing.journal.isDurable) return expect(outcome(result)).toBe('error completed E_JOURNAL')
+    expect(outcome(result)).toBe('ok completed')
     expect(ran).toEqual(['ran', 'failed', 'failed', 'failed'])
     expect(heard).toEqual(['0 call:received', '1 tool:start', '2 tool:end', '3 call:settled'])
-    expect((await recordIn(its.open(), 'kept')).state).toBe('COMPLETED')
+    expect((await recordIn(storage.open(), 'kept')).state).toBe('COMPLETED')
     expect((await executor.calls.recover()).sealed).toEqual([])
   })
 
   test('keeps no end by which the journal itself refused a call, which may be made again', async () => {
-    const its = place()
+    const storage = place()
     let left = 0
-    const failing = changed(its.open(), {
+    const failing = changed(storage.open(), {
       write: (journal) => (record, fence) => {
         const isOfRun = record.state === 'EXECUTING' || isSettled(record.state)
         if (!isOfRun || left-- <= 0) return journal.write(record, fence)
@@ -213,7 +213,7 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const { token } = await executor.execute({ name: 't' }, { session: 's', invocationId: 'refused' })
     left = 2
     expect(outcome(await executor.calls.decide(token!, 'allow'))).toBe('error none E_JOURNAL')
-    expect(isSettled((await recordIn(its.open(), 'refused')).state)).toBe(false)
+    expect(isSettled((await recordIn(storage.open(), 'refused')).state)).toBe(false)
   })
 
   test('gives an end up that could not be written for 20 seconds', async () => {
@@ -221,18 +221,18 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const failures: number[] = []
     const failing = failingWrites(place().open(), Infinity, () => void failures.push(performance.now()))
     const executor = createExecutor({ tools: [work('t', () => {})], use: [failing] })
-    const told: ToolResult[] = []
-    void executor.execute({ name: 't' }).then((result) => told.push(result))
-    while (told.length === 0) await vi.advanceTimersByTimeAsync(100)
-    expect(outcome(told[0]!)).toBe('error completed E_JOURNAL')
+    const results: ToolResult[] = []
+    void executor.execute({ name: 't' }).then((result) => results.push(result))
+    while (results.length === 0) await vi.advanceTimersByTimeAsync(100)
+    expect(outcome(results[0]!)).toBe('error completed E_JOURNAL')
     const triedFor = failures.at(-1)! - failures[0]!
     expect([triedFor > 18_000, triedFor <= 20_000]).toEqual([failing.journal.isDurable, true])
   })
 
   test('closes an approval and a wait that have expired, whoever asked', async () => {
-    const its = place()
+    const storage = place()
     const ran: string[] = []
-    const executor = await dying(its, ran)
+    const executor = await dying(storage, ran)
     const day = Date.now() + 86_400_001
     vi.spyOn(Date, 'now').mockReturnValue(day)
     const { sealed, expired } = await executor.calls.recover()
@@ -245,24 +245,24 @@ describe.each(places)('recovery (%s)', (_, place) => {
   })
 
   test('refuses what the dead owner writes after all', async () => {
-    const its = place()
+    const storage = place()
     const ran: string[] = []
     const { promise, resolve } = deferred<string>()
-    const executor = createExecutor({ tools: toolsWith(ran, promise), use: [its.open()] })
+    const executor = createExecutor({ tools: toolsWith(ran, promise), use: [storage.open()] })
     const running = executor.execute({ name: 'runs' }, { session: 's', invocationId: 'running' })
     await vi.waitFor(() => expect(ran).toEqual(['runs']))
-    await successor(its, ran).calls.recover({ staleAfter: 0 })
-    const sealed = await recordIn(its.open(), 'running')
+    await successor(storage, ran).calls.recover({ staleAfter: 0 })
+    const sealed = await recordIn(storage.open(), 'running')
     resolve('done after all')
     expect(outcome(await soon(running))).toBe('error completed E_SEALED')
-    expect(await recordIn(its.open(), 'running')).toEqual(sealed)
+    expect(await recordIn(storage.open(), 'running')).toEqual(sealed)
   })
 
   test('refuses a line about a late handler of a sealed call', async () => {
-    const its = place()
+    const storage = place()
     const { promise, resolve } = deferred<string>()
     let isLost = false
-    const real = its.open()
+    const real = storage.open()
     const mounted = changed(real, {
       write: (journal) => (record, fence) =>
         isLost ? Promise.reject(new Error('gone')) : journal.write(record, fence),
@@ -275,7 +275,7 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const running = executor.execute({ name: 't' }, { invocationId: 'i', session: 's' })
     expect(outcome(await running)).toBe('error unknown E_JOURNAL')
     isLost = false
-    await successor(its, []).calls.recover({ staleAfter: 0 })
+    await successor(storage, []).calls.recover({ staleAfter: 0 })
     const sealed = await recordIn(real, 'i')
     resolve('late')
     await pause(20)
@@ -283,11 +283,11 @@ describe.each(places)('recovery (%s)', (_, place) => {
   })
 
   test('closes each call once, of twenty that recover at the same time', async () => {
-    const its = place()
+    const storage = place()
     const ran: string[] = []
-    await dying(its, ran)
+    await dying(storage, ran)
     const all = await Promise.all(
-      Array.from({ length: 20 }, () => successor(its, ran).calls.recover({ staleAfter: 0, approvals: 'seal' })),
+      Array.from({ length: 20 }, () => successor(storage, ran).calls.recover({ staleAfter: 0, approvals: 'seal' })),
     )
     expect(all.flatMap(({ sealed }) => sealed.map(({ invocationId }) => invocationId)).toSorted()).toEqual([
       'asking',
@@ -297,14 +297,14 @@ describe.each(places)('recovery (%s)', (_, place) => {
   })
 
   test('forgets the args and the token of a wait that it closes', async () => {
-    const its = place()
+    const storage = place()
     const executor = createExecutor({
       tools: [work('t', () => 1, { requiresConfirmation: true, secrets: ['/password'] })],
-      use: [its.open()],
+      use: [storage.open()],
     })
     const { token = '', invocationId } = await executor.execute({ name: 't', args: { password: 'canary' } })
-    await successor(its, []).calls.recover({ staleAfter: 0, approvals: 'seal' })
-    const record = await recordIn(its.open(), invocationId)
+    await successor(storage, []).calls.recover({ staleAfter: 0, approvals: 'seal' })
+    const record = await recordIn(storage.open(), invocationId)
     expect(record.journal).not.toHaveProperty('awaits')
     expect(JSON.stringify(record)).not.toContain('canary')
     await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
@@ -332,25 +332,25 @@ describe.each(places.filter(([title]) => title === 'SQLite'))('of records in a f
     ['an id alone', () => '{"id":"call 2"}'],
     ['over, and is listed all the same', (record: string) => record.replace('"state":"EXECUTING"', '"state":"FAILED"')],
   ])('one that is %s is reported, and keeps no other from being closed', async (__, damage) => {
-    const its = place()
-    const executor = createExecutor({ tools: [work('runs', () => never)], use: [its.open()], timeout: 0 })
+    const storage = place()
+    const executor = createExecutor({ tools: [work('runs', () => never)], use: [storage.open()], timeout: 0 })
     for (let index = 0; index < 5; index++) void executor.execute({ name: 'runs' }, { invocationId: `call ${index}` })
-    await vi.waitFor(async () => expect(await unfinishedIn(its.open())).toHaveLength(5))
-    const database = new DatabaseSync(its.file ?? '')
+    await vi.waitFor(async () => expect(await unfinishedIn(storage.open())).toHaveLength(5))
+    const database = new DatabaseSync(storage.file ?? '')
     const row = database.prepare('SELECT record FROM calls WHERE id = ?').get('call 2')
     database.prepare('UPDATE calls SET record = ? WHERE id = ?').run(damage(String(row?.['record'])), 'call 2')
     database.close()
     const { reports, report } = sink()
-    const { sealed } = await createExecutor({ use: [its.open()], report }).calls.recover({ staleAfter: 0 })
+    const { sealed } = await createExecutor({ use: [storage.open()], report }).calls.recover({ staleAfter: 0 })
     expect(sealed.map(({ invocationId }) => invocationId)).toEqual(['call 4', 'call 3', 'call 1', 'call 0'])
     expect(reports).toHaveLength(1)
   })
 
   test.each(['null', '{"id":"i"}', '{'])('one that is %s is E_JOURNAL to whoever asks for it', async (damage) => {
-    const its = place()
-    const executor = createExecutor({ tools: [work('t', () => 1)], use: [its.open()] })
+    const storage = place()
+    const executor = createExecutor({ tools: [work('t', () => 1)], use: [storage.open()] })
     await executor.execute({ name: 't' }, { invocationId: 'i' })
-    const database = new DatabaseSync(its.file ?? '')
+    const database = new DatabaseSync(storage.file ?? '')
     database.prepare('UPDATE calls SET record = ?').run(damage)
     database.close()
     await expect(executor.calls.get('i')).rejects.toMatchObject({ code: 'E_JOURNAL' })
@@ -363,12 +363,12 @@ test('what a journal lists is taken one by one: nonsense is reported, and the ot
   const use = [
     changed(mounted, {
       list: (journal) =>
-        async function* (query, ...given) {
+        async function* (query, ...parameters) {
           if (query.silentFor !== undefined) {
             yield null as never
             yield { record: {} } as never
           }
-          yield* journal.list(query, ...given)
+          yield* journal.list(query, ...parameters)
         },
     }),
   ]
@@ -458,13 +458,13 @@ describe.each(places)('recovery of calls that workers had taken (%s)', (_, place
 
   /** A worker that died while it ran two calls, of which one may run again. */
   async function halfDone(): Promise<() => ToolExecutor> {
-    const [its, store, ran] = [place(), memoryStore(), [] as string[]]
+    const [storage, store, ran] = [place(), memoryStore(), [] as string[]]
     const tools = [
       work('charge', () => (ran.push('charge'), never)),
       work('lookup', () => (ran.push('lookup'), never), { traits: { idempotent: true } }),
     ]
-    const open = (): ToolExecutor => createExecutor({ tools, use: [its.open(), { store }], timeout: 0 })
-    const caller = createExecutor({ tools, use: [its.open(), { store }, workers], timeout: 0 })
+    const open = (): ToolExecutor => createExecutor({ tools, use: [storage.open(), { store }], timeout: 0 })
+    const caller = createExecutor({ tools, use: [storage.open(), { store }, workers], timeout: 0 })
     const worker = open()
     for (const name of ['charge', 'lookup', 'queued']) {
       const tool = name === 'queued' ? 'lookup' : name

@@ -452,8 +452,8 @@ describe('ephemeral tools', () => {
   })
 
   test('that an extension gives for a session stay', async () => {
-    const given = [ephemeral('asks')]
-    const executor = createExecutor({ tools: [ephemeral('once')], use: [{ tools: () => given }] })
+    const tools = [ephemeral('asks')]
+    const executor = createExecutor({ tools: [ephemeral('once')], use: [{ tools: () => tools }] })
     await executor.executeToolCalls([{ name: 'asks' }, { name: 'once' }], { pruneEphemeral: true })
     expect(executor.tools().map(({ name }) => name)).toEqual(['asks'])
   })

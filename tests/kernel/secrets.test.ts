@@ -95,7 +95,7 @@ function toolsOf({ options, handler = () => 'done' }: Way): Tool[] {
 async function everythingOf(
   way: Way,
   place: Place,
-): Promise<{ readonly told: string; readonly results: ToolResult[] }> {
+): Promise<{ readonly words: string; readonly results: ToolResult[] }> {
   const mounted = place.open()
   const lines: string[] = []
   const write = (line: string): void => void lines.push(line)
@@ -121,10 +121,10 @@ async function everythingOf(
   const results: ToolResult[] = []
   const refusals: string[] = []
   const names = way.name === undefined ? ['t', 'asked', 'denied', 'replaced', 'confirmed', 'form'] : [way.name]
-  const given = 'args' in way ? way.args : args
+  const argsOfCall = 'args' in way ? way.args : args
   for (const name of names) {
     for (const each of [inProcess, executor]) {
-      const result = await each.execute({ id: 1, name, args: given }, { signal: way.signal })
+      const result = await each.execute({ id: 1, name, args: argsOfCall }, { signal: way.signal })
       results.push(result)
       const { token } = result
       if (token === undefined) continue
@@ -146,15 +146,17 @@ async function everythingOf(
   await executor.close()
   const folder = place.file === undefined ? undefined : dirname(place.file)
   const rows = folder === undefined ? [] : readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'))
-  const traces = spans.calls().map(({ name, attributes, events: its, status }) => [name, attributes, its, status])
-  const told = [
+  const traces = spans
+    .calls()
+    .map(({ name, attributes, events: spanEvents, status }) => [name, attributes, spanEvents, status])
+  const texts = [
     all([events, requests, snapshots, traces]),
     JSON.stringify([events, records]),
     ...refusals,
     ...lines,
     ...rows,
   ]
-  return { told: [...told, ...(await Promise.all(results.map(toldOf)))].join('\n'), results }
+  return { words: [...texts, ...(await Promise.all(results.map(toldOf)))].join('\n'), results }
 }
 
 const renamed = z
@@ -310,33 +312,33 @@ function throwingSchema(): StandardSchemaV1 {
 
 describe.each(places)('a secret (%s)', (_, place) => {
   test.each(ways)('%s is told nowhere', async (__, way) => {
-    const { told } = await everythingOf(way, place())
-    expect(leaks(told)).toEqual([])
+    const { words } = await everythingOf(way, place())
+    expect(leaks(words)).toEqual([])
   })
 })
 
 describe.each(eras)('over MCP %s a secret', (_, mode) => {
-  test.each(ways.filter(([, { args: given = args }]) => !Array.isArray(given) && typeof given === 'object'))(
+  test.each(ways.filter(([, { args: value = args }]) => !Array.isArray(value) && typeof value === 'object'))(
     '%s is told to no client',
     async (__, way) => {
       const use = [{ policies: [policy] }]
       const { url } = await start({ tools: toolsOf(way), use, report: () => {} })
       const client = await connect(url, mode, { capabilities: { elicitation: { form: {} } } })
-      const told: unknown[] = []
+      const messages: unknown[] = []
       client.setRequestHandler('elicitation/create', ({ params }) => {
-        told.push(params)
+        messages.push(params)
         return { action: 'accept', content: { approve: true } } as never
       })
       for (const name of ['t', 'asked', 'denied', 'replaced', 'confirmed', 'no_such_tool']) {
         try {
           const call = { name, arguments: (way.args ?? args) as Record<string, unknown> }
-          told.push(await client.callTool(call, { onprogress: (progress) => void told.push(progress) }))
+          messages.push(await client.callTool(call, { onprogress: (progress) => void messages.push(progress) }))
         } catch (error) {
-          told.push(String(error))
+          messages.push(String(error))
         }
       }
-      expect(told.length).toBeGreaterThan(5)
-      expect(leaks(all(told))).toEqual([])
+      expect(messages.length).toBeGreaterThan(5)
+      expect(leaks(all(messages))).toEqual([])
     },
   )
 })
@@ -346,12 +348,12 @@ describe('a tool with secrets', () => {
 
   test('runs with what it was given, and the rest of the args is told', async () => {
     const inputs: unknown[] = []
-    const { told, results } = await everythingOf({ handler: (input) => void inputs.push(input) }, memory())
+    const { words, results } = await everythingOf({ handler: (input) => void inputs.push(input) }, memory())
     expect(inputs).toHaveLength(6)
     for (const input of inputs) expect(input).toEqual(args)
     expect(results.filter(({ status }) => status === 'ok').length).toBeGreaterThan(6)
-    expect(told).toContain('"password":"[secret]","user":"ada"')
-    expect(told).toContain('kept')
+    expect(words).toContain('"password":"[secret]","user":"ada"')
+    expect(words).toContain('kept')
   })
 
   test('masks a secret that the model repeats in another member of the args', async () => {

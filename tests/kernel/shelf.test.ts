@@ -171,7 +171,7 @@ test('extensions are given the shelf of the executor, with what its tools return
   let shelf: Shelf | undefined
   const executor = createExecutor({
     tools: [work('large', () => 'x'.repeat(20_000)), work('small', () => 'x')],
-    use: [handed((given) => (shelf = given))],
+    use: [handed((shelfOfExecutor) => (shelf = shelfOfExecutor))],
   })
   await executor.execute({ name: 'small', args: {} }, { session: 'a' })
   const { handle } = await executor.execute({ name: 'large', args: {} }, { session: 'a' })

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { outcome, text, work } from './_calls.ts'
 import { places } from './_journals.ts'
 
-async function given(returned: unknown, options: object = {}, use: Extension[] = []): Promise<ToolResult> {
+async function resultOf(returned: unknown, options: object = {}, use: Extension[] = []): Promise<ToolResult> {
   const executor = createExecutor({ tools: [work('t', () => returned, options)], use })
   return executor.execute({ name: 't', args: { key: 'hunter22' } }, { session: 's' })
 }
@@ -20,19 +20,19 @@ const image = { type: 'image', data: 'aGk=', mimeType: 'image/png' } as const
 
 describe('content that is shown beside a value', () => {
   test('is what the model reads, and the value is the artifact', async () => {
-    const result = await given(shown('2 orders', rows))
+    const result = await resultOf(shown('2 orders', rows))
     expect(result.content).toEqual([{ type: 'text', text: '2 orders' }])
     expect(result.artifact?.toJSON()).toEqual({ kind: 'json', mediaType: 'application/json', byteLength: 25 })
     expect(await kept(result)).toEqual(rows)
     const blocks: ContentBlock[] = [{ type: 'text', text: 'a' }, image, { type: 'json', data: 1 }]
-    expect((await given(shown(blocks, null))).content).toMatchObject(blocks)
+    expect((await resultOf(shown(blocks, null))).content).toMatchObject(blocks)
   })
 
   test('leaves the check to the value, which may be changed by it', async () => {
     const outputSchema = z.object({ count: z.coerce.number() })
-    const good = await given(shown('three', { count: '3' }), { outputSchema })
+    const good = await resultOf(shown('three', { count: '3' }), { outputSchema })
     expect([text(good), await kept(good)]).toEqual(['three', { count: 3 }])
-    const bad = await given(shown('none', { count: 'x' }), { outputSchema })
+    const bad = await resultOf(shown('none', { count: 'x' }), { outputSchema })
     expect(outcome(bad)).toBe('error completed E_INVALID_TOOL_RESULT')
   })
 
@@ -42,12 +42,12 @@ describe('content that is shown beside a value', () => {
     ['content that is no blocks', shown(5 as never, 1)],
     ['a block without a type', shown([{}] as never, 1)],
   ])('is refused with %s', async (_, returned) => {
-    expect(outcome(await given(returned))).toBe('error completed E_INVALID_TOOL_RESULT')
+    expect(outcome(await resultOf(returned))).toBe('error completed E_INVALID_TOOL_RESULT')
   })
 
   test('is whole beside a large value, whose handle it tells', async () => {
     const large = Array.from({ length: 4_000 }, (_, order) => ({ order }))
-    const result = await given(shown([{ type: 'text', text: '4,000 orders' }, image], large), {}, [artifactTools()])
+    const result = await resultOf(shown([{ type: 'text', text: '4,000 orders' }, image], large), {}, [artifactTools()])
     expect(result.content.slice(0, 2)).toEqual([{ type: 'text', text: '4,000 orders' }, image])
     expect(text(result)).toMatch(
       /\(\d+,\d+ bytes of application\/json, not shown\. All of it is kept as artifact_[0-9a-f]+\./,
@@ -71,7 +71,7 @@ describe('content that is shown beside a value', () => {
   })
 
   test('hides secrets in both', async () => {
-    const result = await given(shown('used hunter22', { key: 'hunter22', used: 'hunter22' }), { secrets: ['/key'] })
+    const result = await resultOf(shown('used hunter22', { key: 'hunter22', used: 'hunter22' }), { secrets: ['/key'] })
     expect(text(result)).toBe('used [secret]')
     expect(await kept(result)).toEqual({ key: '[secret]', used: '[secret]' })
   })
@@ -85,7 +85,7 @@ describe('content that is shown beside a value', () => {
   })
 
   test('passes through middleware', async () => {
-    const result = await given(shown('it is abc', { word: 'abc' }), {}, [redact({ patterns: [/abc/] })])
+    const result = await resultOf(shown('it is abc', { word: 'abc' }), {}, [redact({ patterns: [/abc/] })])
     expect([text(result), await kept(result)]).toEqual(['it is ***', { word: '***' }])
   })
 

@@ -152,9 +152,9 @@ describe('a direct call', () => {
 
   test('has a context, with what the application says of it', async () => {
     let context: ToolContext | undefined
-    const t = work('t', (_, given) => {
-      context = given
-      given.emit('nobody hears this')
+    const t = work('t', (_, contextOfCall) => {
+      context = contextOfCall
+      contextOfCall.emit('nobody hears this')
     })
     const values = { tenant: 'x' }
     await t({ a: 1 }, { session: 's', values, invocationId: 'i' })

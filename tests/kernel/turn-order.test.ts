@@ -191,10 +191,15 @@ describe('the calls of a turn that may touch the same thing', () => {
     await vi.advanceTimersByTimeAsync(5_001)
     expect((await running).map(outcome)).toEqual(['ok completed', 'ok completed'])
     const leaving = new AbortController()
-    const given = executor.executeToolCalls([delayed('first', 5_000), delayed('second', 0)], { signal: leaving.signal })
+    const abandoned = executor.executeToolCalls([delayed('first', 5_000), delayed('second', 0)], {
+      signal: leaving.signal,
+    })
     await vi.advanceTimersByTimeAsync(1_000)
     leaving.abort()
-    expect((await given).map(outcome)).toEqual(['cancelled none E_TOOL_CANCELLED', 'cancelled none E_TOOL_CANCELLED'])
+    expect((await abandoned).map(outcome)).toEqual([
+      'cancelled none E_TOOL_CANCELLED',
+      'cancelled none E_TOOL_CANCELLED',
+    ])
     expect(began).toEqual(['first', 'second'])
     await vi.advanceTimersByTimeAsync(10_000)
     expect(vi.getTimerCount()).toBe(0)

@@ -10,7 +10,7 @@ const session = { session: 's' }
 const call = { id: 'p', name: 'pay', args: { amount: 5 } }
 const paid = 'ok completed {"receipt":"paid 5"}'
 
-function told(result: ToolResult): string {
+function textOf(result: ToolResult): string {
   const block = result.content[0]
   return `${outcome(result)} ${block?.type === 'json' ? JSON.stringify(block.data) : text(result)}`
 }
@@ -70,10 +70,10 @@ function mortal(
 }
 
 /** What holds for a call whose effect was found out, however often it was begun. */
-async function requireFoundOnce(its: Place, bank: Bank): Promise<void> {
-  const [mounted, next] = [its.open(), processOn(its, [bank.pay()])]
+async function requireFoundOnce(storage: Place, bank: Bank): Promise<void> {
+  const [mounted, next] = [storage.open(), processOn(storage, [bank.pay()])]
   const count = bank.asked.length
-  expect(told(await next.execute(call, { ...session, invocationId: 'one' }))).toBe(paid)
+  expect(textOf(await next.execute(call, { ...session, invocationId: 'one' }))).toBe(paid)
   expect(bank.asked).toHaveLength(count)
   const [first, finding] = [await recordIn(mounted, 'one'), await recordIn(mounted, 'one~reconciled')]
   expect(first).toMatchObject({ status: 'timed_out', effect: 'unknown', journal: { finding: { effect: 'completed' } } })
@@ -97,17 +97,17 @@ export function describeFindings(name: string, place: () => Place, timeout: numb
 
   describe(`recovery of calls whose tool can be asked (${name})`, () => {
     test('settles what was done, checked and kept as any result, and runs nothing', async () => {
-      const [its, bank] = [place(), newBank()]
-      await dying(its, bank)
-      const next = processOn(its, [bank.pay()])
+      const [storage, bank] = [place(), newBank()]
+      await dying(storage, bank)
+      const next = processOn(storage, [bank.pay()])
       const events = heard(next)
       const { sealed } = await next.calls.recover({ staleAfter: 0 })
-      expect(sealed.map(told)).toEqual([paid])
+      expect(sealed.map(textOf)).toEqual([paid])
       expect(bank.paid).toEqual(new Map([['one', 5]]))
       expect(bank.asked).toHaveLength(1)
       expect(bank.asked[0]).toMatchObject({ input: { amount: 5 }, context: { invocationId: 'one', session: 's' } })
       expect(bank.asked[0]?.context.startedAt).toBeTypeOf('number')
-      const record = await recordIn(its.open(), 'one')
+      const record = await recordIn(storage.open(), 'one')
       expect(record).toMatchObject({ state: 'COMPLETED', status: 'ok', effect: 'completed' })
       expect(record.auditTrail.map(({ state, note }) => [state, note])).toEqual([
         ['PENDING', undefined],
@@ -123,39 +123,39 @@ export function describeFindings(name: string, place: () => Place, timeout: numb
       ])
       expect(events[0]).toMatchObject({ decision: 'allow', decidedBy: 'recover' })
       const again = await next.execute(call, { ...session, invocationId: 'one' })
-      expect([told(again), again.invocationId, again.id]).toEqual([paid, 'one', 'p'])
+      expect([textOf(again), again.invocationId, again.id]).toEqual([paid, 'one', 'p'])
       expect(bank.asked).toHaveLength(1)
     })
 
     test('says of what did not happen that it did not, with the effect none', async () => {
-      const [its, bank] = [place(), newBank()]
+      const [storage, bank] = [place(), newBank()]
       bank.pays = false
-      await dying(its, bank)
-      const { sealed } = await processOn(its, [bank.pay()]).calls.recover({ staleAfter: 0 })
+      await dying(storage, bank)
+      const { sealed } = await processOn(storage, [bank.pay()]).calls.recover({ staleAfter: 0 })
       expect(sealed.map(outcome)).toEqual(['error none E_SEALED'])
       expect(sealed.map(text).join()).toContain('did not happen')
       expect(sealed[0]?.error?.retryable).toBe(true)
-      expect((await recordIn(its.open(), 'one')).journal?.args).toBe(undefined)
+      expect((await recordIn(storage.open(), 'one')).journal?.args).toBe(undefined)
     })
 
     test('closes as unknown what cannot be said, with the note of the tool, and asks later', async () => {
-      const [its, bank] = [place(), newBank()]
-      await dying(its, bank)
+      const [storage, bank] = [place(), newBank()]
+      await dying(storage, bank)
       bank.says = () => ({ effect: 'unknown', note: 'The bank is closed on Sundays.' })
-      const next = processOn(its, [bank.pay()])
+      const next = processOn(storage, [bank.pay()])
       const { sealed } = await next.calls.recover({ staleAfter: 0 })
       expect(sealed.map(outcome)).toEqual(['error unknown E_SEALED'])
       expect(sealed.map(text).join()).toContain('The bank is closed on Sundays.')
-      expect((await recordIn(its.open(), 'one')).journal?.args).toBe('{"amount":5}')
+      expect((await recordIn(storage.open(), 'one')).journal?.args).toBe('{"amount":5}')
       bank.says = (_input, { invocationId }) => bank.known(invocationId)
-      expect(told(await next.calls.reconcile('one'))).toBe(paid)
-      expect((await recordIn(its.open(), 'one')).journal?.args).toBe(undefined)
+      expect(textOf(await next.calls.reconcile('one'))).toBe(paid)
+      expect((await recordIn(storage.open(), 'one')).journal?.args).toBe(undefined)
     })
 
     test('asks nothing if it is told not to, or only lists', async () => {
-      const [its, bank] = [place(), newBank()]
-      await dying(its, bank)
-      const next = processOn(its, [bank.pay()])
+      const [storage, bank] = [place(), newBank()]
+      await dying(storage, bank)
+      const next = processOn(storage, [bank.pay()])
       const { kept } = await next.calls.recover({ staleAfter: 0, strategy: 'manual' })
       expect(kept.map(({ id }) => id)).toEqual(['one'])
       const { sealed } = await next.calls.recover({ staleAfter: 0, reconcile: false })
@@ -164,13 +164,13 @@ export function describeFindings(name: string, place: () => Place, timeout: numb
     })
 
     test('by two at once settles each call once', async () => {
-      const [its, bank] = [place(), newBank()]
-      await dying(its, bank)
-      const both = [processOn(its, [bank.pay()]), processOn(its, [bank.pay()])]
+      const [storage, bank] = [place(), newBank()]
+      await dying(storage, bank)
+      const both = [processOn(storage, [bank.pay()]), processOn(storage, [bank.pay()])]
       const settled: string[] = []
       for (const each of both) each.on('call:settled', ({ invocationId }) => void settled.push(invocationId))
       const found = await Promise.all(both.map((each) => each.calls.recover({ staleAfter: 0 })))
-      expect(found.flatMap(({ sealed }) => sealed.map(told))).toEqual([paid])
+      expect(found.flatMap(({ sealed }) => sealed.map(textOf))).toEqual([paid])
       expect(settled).toEqual(['one'])
       expect(bank.paid).toEqual(new Map([['one', 5]]))
     })
@@ -185,10 +185,10 @@ export function describeFindings(name: string, place: () => Place, timeout: numb
       ['gives what is revoked', () => revoked()],
       ['gives what inherits its result', () => Object.create({ effect: 'completed', result: 1 }) as unknown],
     ])('takes for unknown what a tool says that %s, and reports it', async (_, says) => {
-      const [its, bank, { reports, report }] = [place(), newBank(), sink()]
-      await dying(its, bank)
+      const [storage, bank, { reports, report }] = [place(), newBank(), sink()]
+      await dying(storage, bank)
       bank.says = says
-      const next = processOn(its, [bank.pay()], { report })
+      const next = processOn(storage, [bank.pay()], { report })
       const { sealed } = await soon(next.calls.recover({ staleAfter: 0 }))
       expect(sealed.map(outcome)).toEqual(['error unknown E_SEALED'])
       expect(reports).toHaveLength(1)
@@ -201,32 +201,32 @@ export function describeFindings(name: string, place: () => Place, timeout: numb
         [newBank().pay({ inputSchema: { type: 'object', required: ['iban'] } })],
       ]
       for (const tools of others) {
-        const [its, bank] = [place(), newBank()]
-        await dying(its, bank)
-        const { sealed } = await processOn(its, tools).calls.recover({ staleAfter: 0 })
+        const [storage, bank] = [place(), newBank()]
+        await dying(storage, bank)
+        const { sealed } = await processOn(storage, tools).calls.recover({ staleAfter: 0 })
         expect(sealed.map(outcome)).toEqual(['error unknown E_SEALED'])
         // The args are kept for a program that has the tool.
-        expect(told(await processOn(its, [bank.pay()]).calls.reconcile('one'))).toBe(paid)
+        expect(textOf(await processOn(storage, [bank.pay()]).calls.reconcile('one'))).toBe(paid)
       }
     })
 
     test('uses no args that are not those of the call', async () => {
-      const [its, bank, { reports, report }] = [place(), newBank(), sink()]
-      await dying(its, bank)
-      const { journal } = its.open()
+      const [storage, bank, { reports, report }] = [place(), newBank(), sink()]
+      await dying(storage, bank)
+      const { journal } = storage.open()
       const found = (await journal.read('one'))!
       await journal.write({ ...found.record, journal: { ...found.record.journal!, args: '{"amount":7}' } }, found.fence)
-      const { sealed } = await processOn(its, [bank.pay()], { report }).calls.recover({ staleAfter: 0 })
+      const { sealed } = await processOn(storage, [bank.pay()], { report }).calls.recover({ staleAfter: 0 })
       expect(sealed.map(outcome)).toEqual(['error unknown E_SEALED'])
       expect(bank.asked).toEqual([])
       expect(reports.map(String).join()).toContain('damaged')
     })
 
     test('settles what does not fit the outputSchema as an error that had its effect', async () => {
-      const [its, bank] = [place(), newBank()]
+      const [storage, bank] = [place(), newBank()]
       const outputSchema = { type: 'object', required: ['iban'] }
-      await dying(its, bank)
-      const { sealed } = await processOn(its, [bank.pay({ outputSchema })]).calls.recover({ staleAfter: 0 })
+      await dying(storage, bank)
+      const { sealed } = await processOn(storage, [bank.pay({ outputSchema })]).calls.recover({ staleAfter: 0 })
       expect(sealed.map(outcome)).toEqual(['error completed E_INVALID_TOOL_RESULT'])
     })
 
@@ -234,10 +234,10 @@ export function describeFindings(name: string, place: () => Place, timeout: numb
       const large = 'x'.repeat(300_000)
       const stream = (): ReadableStream => new Blob([large]).stream()
       for (const result of [() => large, stream]) {
-        const [its, bank] = [place(), newBank()]
-        await dying(its, bank)
+        const [storage, bank] = [place(), newBank()]
+        await dying(storage, bank)
         bank.says = () => ({ effect: 'completed', result: result() })
-        const next = processOn(its, [bank.pay()])
+        const next = processOn(storage, [bank.pay()])
         const { sealed } = await next.calls.recover({ staleAfter: 0 })
         expect(sealed.map(outcome)).toEqual(['ok completed'])
         const again = await next.execute(call, { ...session, invocationId: 'one' })
@@ -248,35 +248,35 @@ export function describeFindings(name: string, place: () => Place, timeout: numb
     })
 
     test('masks what a tool with secrets says, also when it fails', async () => {
-      const [its, bank, { reports, report }] = [place(), newBank(), sink()]
+      const [storage, bank, { reports, report }] = [place(), newBank(), sink()]
       const options = { secrets: ['/card'] }
-      const executor = processOn(its, [bank.pay({ timeout: 0, ...options })], { timeout: 0 })
+      const executor = processOn(storage, [bank.pay({ timeout: 0, ...options })], { timeout: 0 })
       const args = { amount: 5, card: 'x4111-1111' }
       void executor.execute({ name: 'pay', args }, { ...session, invocationId: 'one' })
       await vi.waitFor(() => expect(bank.paid.size).toBe(1))
       bank.says = () => Promise.reject(new Error('no card x4111-1111'))
-      const next = processOn(its, [bank.pay(options)], { report })
+      const next = processOn(storage, [bank.pay(options)], { report })
       await next.calls.recover({ staleAfter: 0 })
       expect(JSON.stringify(reports.map((error) => [String(error), error]))).not.toContain('x4111')
       bank.says = () => ({ effect: 'completed', result: { of: 'x4111-1111', is: 'done' } })
       const events = heard(next)
       const result = await next.calls.reconcile('one')
-      expect(told(result)).toBe('ok completed {"of":"[secret]","is":"done"}')
+      expect(textOf(result)).toBe('ok completed {"of":"[secret]","is":"done"}')
       expect(JSON.stringify(events)).not.toContain('x4111')
-      expect(JSON.stringify(await recordIn(its.open(), 'one'))).not.toContain('x4111')
-      expect(JSON.stringify(await recordIn(its.open(), 'one~reconciled'))).not.toContain('x4111')
+      expect(JSON.stringify(await recordIn(storage.open(), 'one'))).not.toContain('x4111')
+      expect(JSON.stringify(await recordIn(storage.open(), 'one~reconciled'))).not.toContain('x4111')
     })
   })
 
   describe(`a call that settled with an unknown effect (${name})`, () => {
     test('is asked about each time while the bank is down, and never again once it is known', async () => {
-      const [its, bank] = [place(), newBank()]
+      const [storage, bank] = [place(), newBank()]
       bank.after = () => Promise.reject(Object.assign(new Error('cut'), { code: 'ECONNRESET' }))
-      const first = processOn(its, [bank.pay()])
+      const first = processOn(storage, [bank.pay()])
       const before = await first.execute(call, { ...session, invocationId: 'one' })
       expect(outcome(before)).toBe('error unknown E_TOOL_DOWNSTREAM_ERROR')
       bank.says = () => Promise.reject(new Error('the bank is down'))
-      const other = processOn(its, [bank.pay()])
+      const other = processOn(storage, [bank.pay()])
       for (const executor of [first, other]) {
         expect(outcome(await executor.execute(call, { ...session, invocationId: 'one' }))).toBe(outcome(before))
       }
@@ -284,7 +284,7 @@ export function describeFindings(name: string, place: () => Place, timeout: numb
       bank.says = (_input, { invocationId }) => bank.known(invocationId)
       const events = heard(other)
       const five = await Promise.all(Array.from({ length: 5 }, () => other.calls.reconcile('one')))
-      expect(new Set(five.map(told))).toEqual(new Set([paid]))
+      expect(new Set(five.map(textOf))).toEqual(new Set([paid]))
       expect(five.map(({ invocationId, callId }) => [invocationId, callId])).toEqual(
         five.map(() => ['one', before.callId]),
       )
@@ -298,40 +298,40 @@ export function describeFindings(name: string, place: () => Place, timeout: numb
         await other.calls.settled('one'),
         await first.calls.reconcile('one'),
       ]
-      expect(answers.map(told)).toEqual([paid, paid, paid])
+      expect(answers.map(textOf)).toEqual([paid, paid, paid])
       expect(answers.map(({ id }) => id)).toEqual(['p', 'p', 'p'])
       expect(bank.asked).toHaveLength(3)
       expect(bank.paid).toEqual(new Map([['one', 5]]))
     })
 
     test('keeps what was told of it, and its chain', async () => {
-      const [its, bank] = [place(), newBank()]
+      const [storage, bank] = [place(), newBank()]
       bank.after = () => Promise.reject(new Error('cut'))
-      const executor = processOn(its, [bank.pay()])
+      const executor = processOn(storage, [bank.pay()])
       const digests = new Map<string, string | undefined>()
       executor.on('call:settled', ({ invocationId, digest }) => void digests.set(invocationId, digest))
       await executor.execute(call, { ...session, invocationId: 'one' })
-      const { journal: own, ...before } = await recordIn(its.open(), 'one')
+      const { journal: own, ...before } = await recordIn(storage.open(), 'one')
       expect(own?.args).toBe('{"amount":5}')
       await executor.calls.reconcile('one')
-      const { journal, ...after } = await recordIn(its.open(), 'one')
+      const { journal, ...after } = await recordIn(storage.open(), 'one')
       expect(after).toEqual(before)
       expect(journal).toMatchObject({ finding: { status: 'ok', effect: 'completed' }, failure: own?.failure })
       expect(journal?.args).toBe(undefined)
       for (const id of ['one', 'one~reconciled']) {
-        const record = await recordIn(its.open(), id)
+        const record = await recordIn(storage.open(), id)
         const { digest, previous = '' } = record.journal ?? {}
         expect(digests.get(id)).toBe(digest)
         if (digest !== undefined) expect(digestOf(previous, record)).toBe(digest)
       }
-      expect(await recordIn(its.open(), 'one~reconciled')).toMatchObject({ reconciles: 'one', state: 'COMPLETED' })
+      expect(await recordIn(storage.open(), 'one~reconciled')).toMatchObject({ reconciles: 'one', state: 'COMPLETED' })
     })
 
     test('counts none as unknown while its handler still runs here', async () => {
-      const [its, bank, running] = [place(), newBank(), deferred()]
+      const [storage, bank, running] = [place(), newBank(), deferred()]
       bank.pays = false
       bank.after = () => running.promise
-      const executor = await timedOut(its, bank)
+      const executor = await timedOut(storage, bank)
       expect(outcome(await executor.calls.reconcile('one'))).toBe('timed_out unknown E_TOOL_TIMEOUT')
       running.resolve()
       await vi.waitFor(async () => {
@@ -341,51 +341,51 @@ export function describeFindings(name: string, place: () => Place, timeout: numb
     })
 
     test('and did not happen is found out by the same call made again', async () => {
-      const [its, bank] = [place(), newBank()]
+      const [storage, bank] = [place(), newBank()]
       bank.pays = false
       bank.after = () => Promise.reject(new Error('cut'))
-      const executor = processOn(its, [bank.pay()])
+      const executor = processOn(storage, [bank.pay()])
       await executor.execute(call, { ...session, invocationId: 'one' })
       const again = await executor.execute(call, { ...session, invocationId: 'one' })
       expect(outcome(again)).toBe('error none E_SEALED')
     })
 
     test('counts none as unknown while its owner lives elsewhere, and completed as completed', async () => {
-      const [its, bank] = [place(), newBank()]
+      const [storage, bank] = [place(), newBank()]
       bank.pays = false
-      await timedOut(its, bank)
-      const other = processOn(its, [bank.pay()])
+      await timedOut(storage, bank)
+      const other = processOn(storage, [bank.pay()])
       expect(outcome(await other.calls.reconcile('one'))).toBe('timed_out unknown E_TOOL_TIMEOUT')
       bank.paid.set('one', 5)
-      expect(told(await other.calls.reconcile('one'))).toBe(paid)
+      expect(textOf(await other.calls.reconcile('one'))).toBe(paid)
     })
 
     test('is asked about by five processes at once, and one finding stands', async () => {
-      const [its, bank] = [place(), newBank()]
-      await timedOut(its, bank)
+      const [storage, bank] = [place(), newBank()]
+      await timedOut(storage, bank)
       let count = 0
       bank.says = () => ({ effect: 'completed', result: `the answer ${++count}` })
-      const five = Array.from({ length: 5 }, () => processOn(its, [bank.pay()]))
+      const five = Array.from({ length: 5 }, () => processOn(storage, [bank.pay()]))
       const settled: string[] = []
       for (const each of five) each.on('call:settled', ({ invocationId }) => void settled.push(invocationId))
       const results = await Promise.all(five.map((each) => each.calls.reconcile('one')))
-      expect(new Set(results.map(told)).size).toBe(1)
+      expect(new Set(results.map(textOf)).size).toBe(1)
       expect(settled).toEqual(['one~reconciled'])
     })
 
     test('gives the handler of the question the values of the application that asks', async () => {
-      const [its, bank] = [place(), newBank()]
-      const executor = await timedOut(its, bank)
+      const [storage, bank] = [place(), newBank()]
+      const executor = await timedOut(storage, bank)
       const values = { account: 7 } as object
       await executor.execute(call, { ...session, invocationId: 'one', values })
       expect(bank.asked[0]?.context.values).toBe(values)
     })
 
     test('is asked about within its timeout, and a caller may give up before', async () => {
-      const [its, bank] = [place(), newBank()]
-      await timedOut(its, bank)
+      const [storage, bank] = [place(), newBank()]
+      await timedOut(storage, bank)
       bank.says = () => never
-      const executor = processOn(its, [bank.pay({ timeout: 30_000 })])
+      const executor = processOn(storage, [bank.pay({ timeout: 30_000 })])
       const controller = new AbortController()
       const asking = executor.execute(call, { ...session, invocationId: 'one', signal: controller.signal })
       await vi.waitFor(() => expect(bank.asked).toHaveLength(1))
@@ -398,9 +398,9 @@ export function describeFindings(name: string, place: () => Place, timeout: numb
     })
 
     test('is listed and pruned with what was found out, as one call', async () => {
-      const [its, bank] = [place(), newBank()]
-      await timedOut(its, bank)
-      const executor = processOn(its, [bank.pay(), work('other', () => 1)])
+      const [storage, bank] = [place(), newBank()]
+      await timedOut(storage, bank)
+      const executor = processOn(storage, [bank.pay(), work('other', () => 1)])
       await executor.execute({ name: 'other' }, session)
       await executor.calls.reconcile('one')
       await executor.execute({ name: 'other' }, session)
@@ -416,90 +416,93 @@ export function describeFindings(name: string, place: () => Place, timeout: numb
       expect((await executor.calls.get('one')).finding).toEqual({ status: 'ok', effect: 'completed' })
       expect(JSON.stringify(listed)).not.toContain('"args":"{')
       expect(await executor.calls.prune({ settledBefore: Date.now() + 1 })).toBe(3)
-      expect(await its.open().journal.read('one~reconciled')).toBe(null)
+      expect(await storage.open().journal.read('one~reconciled')).toBe(null)
     })
 
     test('is asked about again by recovery, if whoever had found it out died before it was written', async () => {
-      const [its, bank] = [place(), newBank()]
-      await timedOut(its, bank)
-      const stuck = changed(its.open(), { write: () => () => never })
-      processOn(its, [bank.pay()], { use: [stuck] })
+      const [storage, bank] = [place(), newBank()]
+      await timedOut(storage, bank)
+      const stuck = changed(storage.open(), { write: () => () => never })
+      processOn(storage, [bank.pay()], { use: [stuck] })
         .calls.reconcile('one')
         .catch(() => {}) // its journal never answers
 
-      await vi.waitFor(async () => expect((await recordIn(its.open(), 'one~reconciled')).state).toBe('PENDING'))
-      const next = processOn(its, [bank.pay()])
+      await vi.waitFor(async () => expect((await recordIn(storage.open(), 'one~reconciled')).state).toBe('PENDING'))
+      const next = processOn(storage, [bank.pay()])
       bank.says = () => ({ effect: 'unknown' })
       expect((await next.calls.recover({ staleAfter: 0 })).sealed).toEqual([])
-      expect(await recordIn(its.open(), 'one~reconciled')).toMatchObject({ state: 'PENDING', effect: 'unknown' })
+      expect(await recordIn(storage.open(), 'one~reconciled')).toMatchObject({ state: 'PENDING', effect: 'unknown' })
       bank.says = (_input, { invocationId }) => bank.known(invocationId)
       await next.calls.recover({ staleAfter: 0 })
-      expect(await recordIn(its.open(), 'one~reconciled')).toMatchObject({ state: 'COMPLETED', effect: 'completed' })
-      expect((await recordIn(its.open(), 'one')).journal?.args).toBe(undefined)
+      expect(await recordIn(storage.open(), 'one~reconciled')).toMatchObject({
+        state: 'COMPLETED',
+        effect: 'completed',
+      })
+      expect((await recordIn(storage.open(), 'one')).journal?.args).toBe(undefined)
       const count = bank.asked.length
-      expect(told(await next.execute(call, { ...session, invocationId: 'one' }))).toBe(paid)
+      expect(textOf(await next.execute(call, { ...session, invocationId: 'one' }))).toBe(paid)
       expect(bank.asked).toHaveLength(count)
     })
 
     test.each(moments(3))('is found out once though a process dies %s', async (_, moment) => {
-      const [its, bank] = [place(), newBank()]
-      await timedOut(its, bank)
-      const { mounted, death } = mortal(its.open(), moment)
-      processOn(its, [bank.pay()], { use: [mounted] })
+      const [storage, bank] = [place(), newBank()]
+      await timedOut(storage, bank)
+      const { mounted, death } = mortal(storage.open(), moment)
+      processOn(storage, [bank.pay()], { use: [mounted] })
         .calls.reconcile('one')
         .catch(() => {}) // its journal never answers
 
       await death
-      const next = processOn(its, [bank.pay()])
+      const next = processOn(storage, [bank.pay()])
       await next.calls.recover({ staleAfter: 0 })
-      expect(told(await next.calls.reconcile('one'))).toBe(paid)
-      await requireFoundOnce(its, bank)
+      expect(textOf(await next.calls.reconcile('one'))).toBe(paid)
+      await requireFoundOnce(storage, bank)
     })
 
     test.each(moments(2))('is settled once though a process that recovers it dies %s', async (_, moment) => {
-      const [its, bank] = [place(), newBank()]
-      await dying(its, bank)
-      const { mounted, death } = mortal(its.open(), moment)
-      processOn(its, [bank.pay()], { use: [mounted] })
+      const [storage, bank] = [place(), newBank()]
+      await dying(storage, bank)
+      const { mounted, death } = mortal(storage.open(), moment)
+      processOn(storage, [bank.pay()], { use: [mounted] })
         .calls.recover({ staleAfter: 0 })
         .catch(() => {}) // its journal never answers
 
       await death
-      const next = processOn(its, [bank.pay()])
+      const next = processOn(storage, [bank.pay()])
       await next.calls.recover({ staleAfter: 0 })
-      expect(told(await next.execute(call, { ...session, invocationId: 'one' }))).toBe(paid)
-      expect(await recordIn(its.open(), 'one')).toMatchObject({ state: 'COMPLETED', effect: 'completed' })
-      expect((await recordIn(its.open(), 'one')).journal?.args).toBe(undefined)
-      expect(await unfinishedIn(its.open())).toEqual([])
+      expect(textOf(await next.execute(call, { ...session, invocationId: 'one' }))).toBe(paid)
+      expect(await recordIn(storage.open(), 'one')).toMatchObject({ state: 'COMPLETED', effect: 'completed' })
+      expect((await recordIn(storage.open(), 'one')).journal?.args).toBe(undefined)
+      expect(await unfinishedIn(storage.open())).toEqual([])
       expect(bank.paid).toEqual(new Map([['one', 5]]))
     })
 
     test('takes over what another began to write and does not end', async () => {
-      const [its, bank] = [place(), newBank()]
-      await timedOut(its, bank)
-      const stuck = changed(its.open(), { write: () => () => never })
-      processOn(its, [bank.pay()], { use: [stuck] })
+      const [storage, bank] = [place(), newBank()]
+      await timedOut(storage, bank)
+      const stuck = changed(storage.open(), { write: () => () => never })
+      processOn(storage, [bank.pay()], { use: [stuck] })
         .calls.reconcile('one')
         .catch(() => {}) // its journal never answers
 
-      await vi.waitFor(async () => expect((await recordIn(its.open(), 'one~reconciled')).state).toBe('PENDING'))
-      expect(told(await processOn(its, [bank.pay()]).calls.reconcile('one'))).toBe(paid)
+      await vi.waitFor(async () => expect((await recordIn(storage.open(), 'one~reconciled')).state).toBe('PENDING'))
+      expect(textOf(await processOn(storage, [bank.pay()]).calls.reconcile('one'))).toBe(paid)
     })
 
     test('says so if the journal fails, and stands as it was', async () => {
-      const [its, bank] = [place(), newBank()]
-      await timedOut(its, bank)
-      const broken = changed(its.open(), { claim: () => () => Promise.reject(new Error('the disk is full')) })
-      const executor = processOn(its, [bank.pay()], { use: [broken] })
+      const [storage, bank] = [place(), newBank()]
+      await timedOut(storage, bank)
+      const broken = changed(storage.open(), { claim: () => () => Promise.reject(new Error('the disk is full')) })
+      const executor = processOn(storage, [bank.pay()], { use: [broken] })
       await expect(executor.calls.reconcile('one')).rejects.toMatchObject({ code: 'E_JOURNAL' })
-      expect(told(await processOn(its, [bank.pay()]).calls.reconcile('one'))).toBe(paid)
+      expect(textOf(await processOn(storage, [bank.pay()]).calls.reconcile('one'))).toBe(paid)
     })
 
     test('takes no finding for its own that is about an older call of its id', async () => {
-      const [its, bank] = [place(), newBank()]
-      const executor = await timedOut(its, bank)
+      const [storage, bank] = [place(), newBank()]
+      const executor = await timedOut(storage, bank)
       await executor.calls.reconcile('one')
-      const { journal } = its.open()
+      const { journal } = storage.open()
       const found = (await journal.read('one'))!
       const own = { ...found.record.journal!, args: '{"amount":5}' }
       const newer = {
@@ -515,10 +518,10 @@ export function describeFindings(name: string, place: () => Place, timeout: numb
 
   describe(`a call whose effect is known (${name})`, () => {
     test('is asked about by nothing, and keeps no args', async () => {
-      const [its, bank] = [place(), newBank()]
+      const [storage, bank] = [place(), newBank()]
       bank.after = () => 'done'
       const log: string[] = []
-      const counted = changed(its.open(), {
+      const counted = changed(storage.open(), {
         read: (journal) => (id) => (log.push('read'), journal.read(id)),
         claim: (journal) => (record, owner) => {
           log.push(`claim ${record.state} ${record.journal?.args}`)
@@ -529,7 +532,7 @@ export function describeFindings(name: string, place: () => Place, timeout: numb
           return journal.write(record, fence)
         },
       })
-      const executor = processOn(its, [bank.pay({ timeout: 0 })], { use: [counted] })
+      const executor = processOn(storage, [bank.pay({ timeout: 0 })], { use: [counted] })
       await executor.execute(call, session)
       expect(log).toEqual(['claim EXECUTING {"amount":5}', 'write COMPLETED undefined'])
       log.length = 0
@@ -543,8 +546,8 @@ export function describeFindings(name: string, place: () => Place, timeout: numb
     })
 
     test('or that has not settled, or is unknown, is refused in words', async () => {
-      const [its, bank] = [place(), newBank()]
-      const executor = await dying(its, bank)
+      const [storage, bank] = [place(), newBank()]
+      const executor = await dying(storage, bank)
       await expect(executor.calls.reconcile('one')).rejects.toMatchObject({ code: 'E_UNAVAILABLE', retryable: true })
       await expect(executor.calls.reconcile('two')).rejects.toMatchObject({ code: 'E_JOURNAL' })
       await expect(executor.calls.reconcile(1 as never)).rejects.toMatchObject({ code: 'E_INVALID_CONFIGURATION' })
@@ -556,15 +559,16 @@ export function describeFindings(name: string, place: () => Place, timeout: numb
   if (name !== 'SQLite') return
 
   test(`no secret is in the file once the effect is known (${name})`, async () => {
-    const [its, bank] = [place(), newBank()]
-    const executor = processOn(its, [bank.pay({ secrets: ['/card'] })])
+    const [storage, bank] = [place(), newBank()]
+    const executor = processOn(storage, [bank.pay({ secrets: ['/card'] })])
     const args = { amount: 5, card: 'secret-x4111-1111' }
     await executor.execute({ name: 'pay', args }, { ...session, invocationId: 'one' })
-    const contents = (): string => ['', '-wal'].map((suffix) => readFileSync(`${its.file}${suffix}`, 'latin1')).join('')
+    const contents = (): string =>
+      ['', '-wal'].map((suffix) => readFileSync(`${storage.file}${suffix}`, 'latin1')).join('')
     expect(contents()).toContain('secret-x4111-1111')
     await executor.calls.reconcile('one')
     await executor.close()
-    const left = readFileSync(its.file ?? '', 'latin1')
+    const left = readFileSync(storage.file ?? '', 'latin1')
     expect(left).not.toContain('secret-x4111-1111')
   })
 }

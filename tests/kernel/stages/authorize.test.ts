@@ -42,7 +42,7 @@ describe('the strictest decision wins, whatever the order', () => {
     for (const later of [false, true]) {
       const asked = !later
         ? policies
-        : policies.map((rule) => policy(async (...given: [never, never]) => rule.decide(...given), rule.name))
+        : policies.map((rule) => policy(async (...parameters: [never, never]) => rule.decide(...parameters), rule.name))
       const { executor, runs } = ruled(asked)
       expect(outcome(await executor.execute({ name: 't' }))).toBe(expected)
       expect(runs()).toBe(expected === 'ok completed' ? 1 : 0)

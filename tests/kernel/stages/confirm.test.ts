@@ -366,10 +366,10 @@ test.each<[string, (result: ToolResult) => unknown]>([
   const result = await executor.execute({ name: 't' })
   const { token = '' } = result
   expect(token).not.toBe('')
-  const given = handOn(result)
-  expect(JSON.stringify(given)).not.toContain(token)
-  expect((given as Partial<ToolResult>).token).toBeUndefined()
-  expect(JSON.stringify(given)).toContain('expiresAt')
+  const copy = handOn(result)
+  expect(JSON.stringify(copy)).not.toContain(token)
+  expect((copy as Partial<ToolResult>).token).toBeUndefined()
+  expect(JSON.stringify(copy)).toContain('expiresAt')
   expect((await executor.calls.decide(token, 'allow')).status).toBe('ok')
 })
 
@@ -411,7 +411,7 @@ describe('what is asked', () => {
       },
     }
     const ran: unknown[] = []
-    const tools = [work('pay', (given) => void ran.push(given), { inputSchema: schema, confirmationMessage: 'Pay?' })]
+    const tools = [work('pay', (value) => void ran.push(value), { inputSchema: schema, confirmationMessage: 'Pay?' })]
     const executor = createExecutor({ tools, use: [{ policies: [asks], approver }] })
     const events = heard(executor)
     await executor.execute({ name: 'pay', args })

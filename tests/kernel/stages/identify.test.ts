@@ -11,7 +11,7 @@ const far: Runner = {
   type: 'far',
   run: async ({ tool, input }) => {
     await pause(10)
-    return (tool.meta['handler'] as (given: unknown) => unknown)(input)
+    return (tool.meta['handler'] as (value: unknown) => unknown)(input)
   },
 }
 
@@ -163,7 +163,7 @@ describe('args that somebody decides about', () => {
   const decided: Extension = { policies: [{ name: 'none', decide: () => undefined }] }
 
   /** What the handler was given, and the callId. */
-  async function given(args: unknown): Promise<{ readonly input: unknown; readonly callId: string | null }> {
+  async function identityOf(args: unknown): Promise<{ readonly input: unknown; readonly callId: string | null }> {
     const inputs: unknown[] = []
     const executor = createExecutor({ tools: [work('t', (input) => void inputs.push(input))], use: [decided] })
     const { callId } = await executor.execute({ name: 't', args })
@@ -183,7 +183,7 @@ describe('args that somebody decides about', () => {
     ['`__proto__`', () => JSON.parse('{"__proto__":{"a":1},"b":{}}'), JSON.parse('{"__proto__":{"a":1},"b":{}}')],
   ])('are a copy that the callId speaks of: %s', async (_, make, expected) => {
     const args = make()
-    const { input, callId } = await given(args)
+    const { input, callId } = await identityOf(args)
     expect(input).toStrictEqual(expected)
     expect(callId).toBe(computeCallId('t', expected))
     expect(input).not.toBe(args)
@@ -196,7 +196,7 @@ describe('args that somebody decides about', () => {
         return ++reads
       },
     }
-    const { input, callId } = await given(args)
+    const { input, callId } = await identityOf(args)
     expect(callId).toBe(computeCallId('t', input))
     expect(input).toEqual({ a: 1 })
   })
@@ -205,7 +205,7 @@ describe('args that somebody decides about', () => {
     const shared: { tenant?: string } = Object.prototype
     shared.tenant = 'x'
     try {
-      const { input, callId } = await given({ a: 1 })
+      const { input, callId } = await identityOf({ a: 1 })
       expect(Object.keys(input as object)).toEqual(['a'])
       expect(callId).toBe(computeCallId('t', { a: 1 }))
     } finally {

@@ -47,14 +47,14 @@ const damages: readonly (readonly [string, (journal: Journaled) => Journaled])[]
 describe.each(durable)('a damaged row (%s)', (_, place) => {
   test.each(damages)('with %s is left out of lists and reported, and the others are listed', async (_what, damage) => {
     const { executor, reports } = await damagedWait(place(), damage)
-    const told = { code: 'E_JOURNAL', message: expect.stringContaining('damaged') }
+    const failure = { code: 'E_JOURNAL', message: expect.stringContaining('damaged') }
     expect((await executor.calls.waiting()).map(({ invocationId }) => invocationId)).toEqual(['whole'])
     expect((await executor.calls.list()).map(({ id }) => id)).toEqual(['whole'])
     expect(await executor.calls.expire()).toEqual([])
     expect(await executor.calls.recover({ staleAfter: 0 })).toMatchObject({ sealed: [], kept: [] })
-    await expect(executor.calls.get('damaged')).rejects.toMatchObject(told)
+    await expect(executor.calls.get('damaged')).rejects.toMatchObject(failure)
     expect(reports.length).toBeGreaterThan(0)
-    for (const report of reports) expect(report).toMatchObject(told)
+    for (const report of reports) expect(report).toMatchObject(failure)
     await executor.close()
   })
 

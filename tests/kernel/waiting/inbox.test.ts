@@ -53,24 +53,24 @@ describe.each(everyPlace)('a call that waits (%s)', (name, place) => {
 
   test('is a change that other executors on the journal are told of, as are its lease and its end', async () => {
     const { asking, answering } = pairOn(place())
-    const told: string[] = []
-    const unwatch = answering.calls.watch((invocationId, session) => told.push(`${invocationId} ${session}`))
+    const changes: string[] = []
+    const unwatch = answering.calls.watch((invocationId, session) => changes.push(`${invocationId} ${session}`))
     await pause(300) // the watch of a database begins in its own time
     const { invocationId } = await ask(asking, 'form', 's')
     const hint = `${invocationId} s`
     if (name === 'no journal') return unwatch()
-    await expect.poll(() => told, { timeout: 30_000 }).toContain(hint)
-    told.length = 0
+    await expect.poll(() => changes, { timeout: 30_000 }).toContain(hint)
+    changes.length = 0
     await asking.calls.lease(await only(asking), 'page 1', 30_000)
-    await expect.poll(() => told, { timeout: 30_000 }).toContain(hint)
-    told.length = 0
+    await expect.poll(() => changes, { timeout: 30_000 }).toContain(hint)
+    changes.length = 0
     await asking.calls.respond(await only(asking), { email: 'a@b.c' }, { holder: 'page 1' })
-    await expect.poll(() => told, { timeout: 30_000 }).toContain(hint)
+    await expect.poll(() => changes, { timeout: 30_000 }).toContain(hint)
     unwatch()
-    told.length = 0
+    changes.length = 0
     await ask(asking, 'form', 's')
     await pause(300)
-    expect(told).toEqual([])
+    expect(changes).toEqual([])
   })
 
   test('and its token are redeemed at once: one wins, and it runs once', async () => {

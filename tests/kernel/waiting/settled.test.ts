@@ -37,9 +37,9 @@ describe.each(everyPlace)('settled (%s)', (_, place) => {
 
   test('hears of a call that runs here or there', async () => {
     const { promise, resolve } = deferred<string>()
-    const its = place()
+    const storage = place()
     const open = (): ToolExecutor =>
-      createExecutor({ tools: [work('slow', () => promise)], use: [its.open()], report: () => {} })
+      createExecutor({ tools: [work('slow', () => promise)], use: [storage.open()], report: () => {} })
     const [here, there] = [open(), open()]
     void here.execute({ name: 'slow' }, { invocationId: 'slow-1', session: 's' })
     await vi.waitFor(async () => expect(await there.calls.list()).toHaveLength(1), 20_000)
@@ -56,10 +56,10 @@ describe.each(everyPlace)('settled (%s)', (_, place) => {
 
   test('hears of a call that begins to wait twice, for a person and for a client, only once it has settled', async () => {
     const ran: unknown[] = []
-    const its = place()
+    const storage = place()
     const form = work('form', () => 1, { type: 'client', requiresResponse: true, requiresConfirmation: true })
     const open = (): ToolExecutor => {
-      const executor = createExecutor({ tools: [form], use: [its.open()], report: () => {} })
+      const executor = createExecutor({ tools: [form], use: [storage.open()], report: () => {} })
       onTestFinished(() => executor.close())
       return executor
     }
@@ -106,11 +106,11 @@ describe.each(everyPlace)('settled (%s)', (_, place) => {
     const { asking, answering } = pairOn(place())
     const waiting = await ask(asking)
     const controller = new AbortController()
-    const given = asking.calls.settled(waiting, { signal: controller.signal })
+    const abandoned = asking.calls.settled(waiting, { signal: controller.signal })
     const closed = answering.calls.settled(waiting.invocationId)
     await pause(5)
     controller.abort()
-    await expect(soon(given)).rejects.toMatchObject({ code: 'E_TOOL_CANCELLED' })
+    await expect(soon(abandoned)).rejects.toMatchObject({ code: 'E_TOOL_CANCELLED' })
     const settling = expect(soon(closed)).rejects.toMatchObject({ code: 'E_TOOL_CANCELLED' })
     await answering.close()
     await settling
@@ -225,8 +225,8 @@ describe.each(everyPlace)('a journal that is down (%s)', (_, place) => {
 
 describe.each(everyPlace)('records (%s)', (_, place) => {
   test('are paged newest first, of a session, while others are pruned: none comes twice', async () => {
-    const its = place()
-    const executor = createExecutor({ tools: [work('t', () => 'done')], use: [its.open()] })
+    const storage = place()
+    const executor = createExecutor({ tools: [work('t', () => 'done')], use: [storage.open()] })
     for (let order = 0; order < 60; order++) {
       await executor.execute({ name: 't', args: { order } }, { session: order % 2 === 0 ? 'even' : 'odd' })
       if (order === 29) await pause(5)

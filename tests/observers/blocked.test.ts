@@ -27,9 +27,9 @@ test('the console says what a call waits for, in words that harm no terminal', a
 })
 
 test('a span says what its call waits for', async () => {
-  const its = telemetry()
-  await callTwice(openTelemetry(its.providers))
-  const events = its.calls().flatMap((span) => span.events.filter(({ name }) => name === 'call:blocked'))
+  const collector = telemetry()
+  await callTwice(openTelemetry(collector.providers))
+  const events = collector.calls().flatMap((span) => span.events.filter(({ name }) => name === 'call:blocked'))
   expect(events).toHaveLength(1)
   expect(events[0]?.attributes).toEqual({
     'toolwright.blocked.by': 'lock',

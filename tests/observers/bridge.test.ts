@@ -11,14 +11,14 @@ const bridge = tool({ name: 'tool_call', description: 'Calls', type: 'bridge', i
 const add = tool('add', ({ a }: { a: number }) => a + 1)
 
 test('a span is that of the tool which a bridge names, and has the bridge beside it', async () => {
-  const its = telemetry()
+  const collector = telemetry()
   const executor = createExecutor({
     tools: [bridge, add],
-    use: [openTelemetry({ ...its.providers, recordArgs: true })],
+    use: [openTelemetry({ ...collector.providers, recordArgs: true })],
   })
   await executor.execute({ name: 'tool_call', args: { name: 'add', args: { a: 1 } } })
   await executor.execute({ name: 'add', args: { a: 1 } })
-  const [bridged, direct] = its.calls()
+  const [bridged, direct] = collector.calls()
   expect([bridged?.name, direct?.name]).toEqual(['execute_tool add', 'execute_tool add'])
   expect(bridged?.attributes).toMatchObject({
     'gen_ai.tool.name': 'add',
@@ -31,10 +31,10 @@ test('a span is that of the tool which a bridge names, and has the bridge beside
 })
 
 test('a span of a bridge that names no tool has no bridge beside it', async () => {
-  const its = telemetry()
-  const executor = createExecutor({ tools: [bridge, add], use: [openTelemetry(its.providers)] })
+  const collector = telemetry()
+  const executor = createExecutor({ tools: [bridge, add], use: [openTelemetry(collector.providers)] })
   await executor.execute({ name: 'tool_call', args: {} })
-  const [span] = its.calls()
+  const [span] = collector.calls()
   expect(span?.attributes).toMatchObject({ 'error.type': 'E_INVALID_TOOL_ARGS' })
   expect(span?.attributes).not.toHaveProperty(['toolwright.via'])
 })

@@ -108,7 +108,7 @@ async function spans(): Promise<WireSpan[]> {
   return resources.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans))
 }
 
-function told({ attributes }: { readonly attributes: readonly WireAttribute[] }): Record<string, unknown> {
+function valuesOf({ attributes }: { readonly attributes: readonly WireAttribute[] }): Record<string, unknown> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0] as unknown]))
 }
 
@@ -160,7 +160,7 @@ describe('what a collector receives', () => {
     const { traceId, spanId } = turn.spanContext()
     for (const span of [ran, waited, broke]) expect(span).toMatchObject({ traceId, parentSpanId: spanId, kind: 1 })
     expect(ran).toMatchObject({ name: 'execute_tool forecast', status: { code: 0 }, events: [{ name: 'tool:start' }] })
-    expect(told(ran)).toEqual({
+    expect(valuesOf(ran)).toEqual({
       'gen_ai.operation.name': 'execute_tool',
       'gen_ai.tool.name': 'forecast',
       'gen_ai.tool.type': 'function',
@@ -178,12 +178,12 @@ describe('what a collector receives', () => {
       'toolwright.artifact.size': 26,
     })
     expect(inner).toMatchObject({ traceId, parentSpanId: ran.spanId })
-    expect(told(waited)).toMatchObject({ 'toolwright.status': 'waiting' })
+    expect(valuesOf(waited)).toMatchObject({ 'toolwright.status': 'waiting' })
     expect(resumed.links).toMatchObject([{ traceId: waited.traceId, spanId: waited.spanId }])
     expect(resumed.traceId).not.toBe(traceId) // it was decided outside the turn
-    expect(told(resumed)).toMatchObject({ 'toolwright.status': 'ok', 'toolwright.decision': 'allow' })
+    expect(valuesOf(resumed)).toMatchObject({ 'toolwright.status': 'ok', 'toolwright.decision': 'allow' })
     expect(broke.status).toMatchObject({ code: 2, message: expect.stringContaining('out of paper') as string })
-    expect(told(broke)).toMatchObject({ 'error.type': 'E_TOOL_DOWNSTREAM_ERROR', 'toolwright.effect': 'unknown' })
+    expect(valuesOf(broke)).toMatchObject({ 'error.type': 'E_TOOL_DOWNSTREAM_ERROR', 'toolwright.effect': 'unknown' })
   })
 
   test('are bodies of OTLP, with the scope and the version of the conventions', () => {
@@ -192,7 +192,7 @@ describe('what a collector receives', () => {
     const [body] = bodiesOf<TraceBody>('/v1/traces')
     const scope = body?.resourceSpans[0]?.scopeSpans.find((each) => each.scope.name === 'toolwright')
     expect(scope?.schemaUrl).toMatch(/^https:\/\/opentelemetry\.io\/schemas\/gen-ai/)
-    expect(told(body!.resourceSpans[0]!.resource)).toMatchObject({ 'service.name': 'agent' })
+    expect(valuesOf(body!.resourceSpans[0]!.resource)).toMatchObject({ 'service.name': 'agent' })
   })
 
   test('is a histogram of seconds, and nothing of a call that waits, a token or a secret', async () => {
@@ -204,7 +204,7 @@ describe('what a collector receives', () => {
     const metric = scopes.find(({ scope }) => scope.name === 'toolwright')?.metrics[0]
     expect(metric).toMatchObject({ name: 'gen_ai.execute_tool.duration', unit: 's' })
     const points = metric?.histogram?.dataPoints ?? []
-    expect(points.map((point) => [told(point), point.count])).toEqual(
+    expect(points.map((point) => [valuesOf(point), point.count])).toEqual(
       expect.arrayContaining([
         [{ 'gen_ai.tool.name': 'forecast', 'gen_ai.tool.type': 'function' }, 1],
         [{ 'gen_ai.tool.name': 'remove', 'gen_ai.tool.type': 'function' }, 1],
@@ -218,7 +218,7 @@ describe('what a collector receives', () => {
       ])
       expect(bucketCounts.length).toBe(15)
     }
-    expect(points.find((point) => told(point)['gen_ai.tool.name'] === 'forecast')?.sum).toBeGreaterThan(0.01)
+    expect(points.find((point) => valuesOf(point)['gen_ai.tool.name'] === 'forecast')?.sum).toBeGreaterThan(0.01)
     for (const { body } of received) expect(body).not.toMatch(/sesame|\.[0-9a-f]{64}"/)
   })
 })
@@ -229,48 +229,51 @@ describe('the trace context in `_meta`', () => {
   const now = tool({ name: 'now', description: 'Now', handler: () => 1 })
 
   test('is that of the call, within its handler', async () => {
-    const its = telemetry()
+    const collector = telemetry()
     const seen: unknown[] = []
     const call = tool({ name: 'call', description: 'Calls', handler: () => void seen.push(traceMeta()) })
-    await its.executor([call]).execute({ name: 'call' })
-    const { traceId, spanId } = its.span('execute_tool call').spanContext()
+    await collector.executor([call]).execute({ name: 'call' })
+    const { traceId, spanId } = collector.span('execute_tool call').spanContext()
     expect(seen).toEqual([{ traceparent: `00-${traceId}-${spanId}-01` }])
     expect(traceMeta()).toEqual({})
   })
 
   test('makes calls children of the span that sent it, with its state, and a link to what is active here', async () => {
-    const its = telemetry()
+    const collector = telemetry()
     const states: unknown[] = []
     const work = tool({
       name: 'work',
       description: 'Works',
       handler: () => void states.push(traceMeta()['tracestate']),
     })
-    const inner = its.executor([now])
+    const inner = collector.executor([now])
     const outer = tool({
       name: 'outer',
       description: 'Calls',
       handler: () => inner.execute({ name: 'now' }).then(() => 1),
     })
-    const executor = its.executor([work, outer])
-    const request = its.tracer.startSpan('POST /mcp')
+    const executor = collector.executor([work, outer])
+    const request = collector.tracer.startSpan('POST /mcp')
     const meta = { traceparent, tracestate: 'rojo=00f067aa0ba902b7', progressToken: 1 }
     await context.with(trace.setSpan(ROOT_CONTEXT, request), () =>
       withTraceMeta(meta, () => executor.executeToolCalls([{ name: 'work' }, { name: 'outer' }])),
     )
     for (const name of ['work', 'outer']) {
-      const span = its.span(`execute_tool ${name}`)
+      const span = collector.span(`execute_tool ${name}`)
       expect(span.parentSpanContext).toMatchObject({ traceId: remote.traceId, spanId: remote.spanId })
       expect(span.links.map((link) => link.context)).toEqual([request.spanContext()])
     }
-    expect(its.span('execute_tool now').links).toEqual([]) // that one has its parent here
+    expect(collector.span('execute_tool now').links).toEqual([]) // that one has its parent here
     expect(states).toEqual(['rojo=00f067aa0ba902b7'])
   })
 
   test('makes no link where nothing is active here', async () => {
-    const its = telemetry()
-    await withTraceMeta({ traceparent }, () => its.executor([now]).execute({ name: 'now' }))
-    expect(its.span('execute_tool now')).toMatchObject({ links: [], parentSpanContext: { spanId: remote.spanId } })
+    const collector = telemetry()
+    await withTraceMeta({ traceparent }, () => collector.executor([now]).execute({ name: 'now' }))
+    expect(collector.span('execute_tool now')).toMatchObject({
+      links: [],
+      parentSpanContext: { spanId: remote.spanId },
+    })
   })
 
   test.each<[string, unknown]>([

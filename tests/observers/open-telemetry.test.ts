@@ -40,21 +40,21 @@ afterEach(() => undo())
 const later = (milliseconds = 0): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 /** What a span says, by the names of its attributes. */
-function told(span: ReadableSpan | undefined): Attributes {
+function attributesOf(span: ReadableSpan | undefined): Attributes {
   return span?.attributes ?? {}
 }
 
 /** The last call of a telemetry. */
-function lastCall(its: Telemetry): ReadableSpan {
-  const span = its.calls().at(-1)
+function lastCall(collector: Telemetry): ReadableSpan {
+  const span = collector.calls().at(-1)
   if (span === undefined) throw new Error('no span has ended')
   return span
 }
 
 /** Every text and number that leaves with the spans of calls. */
-function everything(its: Telemetry): string {
+function everything(collector: Telemetry): string {
   return JSON.stringify(
-    its.calls().map(({ name, attributes, events, links, status }) => [name, attributes, events, links, status]),
+    collector.calls().map(({ name, attributes, events, links, status }) => [name, attributes, events, links, status]),
   )
 }
 
@@ -78,8 +78,8 @@ function watched(): Watched {
   const extension: Extension = {
     ...leaf,
     observers: [
-      (event: ToolEvent, its?: ToolDefinition) => {
-        hear(event, its)
+      (event: ToolEvent, definition?: ToolDefinition) => {
+        hear(event, definition)
         const { event: name, invocationId } = event
         said.push({
           name,
@@ -98,17 +98,17 @@ observerConformance('openTelemetry', watched, { writesLines: false })
 
 describe('the span of a call', () => {
   test('has the name, the kind and the attributes of the conventions', async () => {
-    const its = telemetry()
+    const collector = telemetry()
     const add = tool({
       name: 'add',
       description: 'Adds two numbers',
       inputSchema: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } },
       handler: ({ a = 0, b = 0 }) => a + b,
     })
-    const executor = its.executor([add])
+    const executor = collector.executor([add])
     const call = { id: 'toolu_01', name: 'add', args: { a: 1, b: 20 } }
     const { callId, invocationId } = await executor.execute(call, { session: 'one' })
-    const span = its.span('execute_tool add')
+    const span = collector.span('execute_tool add')
     expect(span.kind).toBe(SpanKind.INTERNAL)
     expect(span.status).toEqual({ code: SpanStatusCode.UNSET })
     expect(span.links).toEqual([])
@@ -116,7 +116,7 @@ describe('the span of a call', () => {
       name: 'toolwright',
       schemaUrl: expect.stringMatching(/^https:\/\/opentelemetry\.io\/schemas\/gen-ai/) as string,
     })
-    expect(told(span)).toEqual({
+    expect(attributesOf(span)).toEqual({
       'gen_ai.operation.name': 'execute_tool',
       'gen_ai.tool.name': 'add',
       'gen_ai.tool.type': 'function',
@@ -136,13 +136,13 @@ describe('the span of a call', () => {
 
   test('tells the sampler what it is when it begins', async () => {
     const seen: unknown[] = []
-    const its = telemetry({
+    const collector = telemetry({
       shouldSample: (_context, _traceId, name, kind, attributes) => {
         seen.push({ name, kind, attributes })
         return { decision: 2 }
       },
     })
-    await its.executor([testTool(() => 1)]).execute({ name: 'work' })
+    await collector.executor([testTool(() => 1)]).execute({ name: 'work' })
     expect(seen).toEqual([
       {
         name: 'execute_tool work',
@@ -153,20 +153,23 @@ describe('the span of a call', () => {
   })
 
   test('names its tool by the name of the tool, where the model used an alias', async () => {
-    const its = telemetry()
-    await its.executor([testTool(() => 1, { aliases: ['labour'] })]).execute({ name: 'labour' })
-    expect(told(its.span('execute_tool work'))).toMatchObject({ 'gen_ai.tool.name': 'work' })
+    const collector = telemetry()
+    await collector.executor([testTool(() => 1, { aliases: ['labour'] })]).execute({ name: 'labour' })
+    expect(attributesOf(collector.span('execute_tool work'))).toMatchObject({ 'gen_ai.tool.name': 'work' })
   })
 
   test('tells when the tool started, since it may have had to wait for a slot', async () => {
-    const its = telemetry()
+    const collector = telemetry()
     const executor = createExecutor({
       tools: [testTool(() => later(2))],
       concurrency: 1,
-      use: [openTelemetry(its.providers)],
+      use: [openTelemetry(collector.providers)],
     })
     await executor.executeToolCalls([{ name: 'work' }, { name: 'work' }])
-    expect(its.calls().map(({ events }) => events.map(({ name }) => name))).toEqual([['tool:start'], ['tool:start']])
+    expect(collector.calls().map(({ events }) => events.map(({ name }) => name))).toEqual([
+      ['tool:start'],
+      ['tool:start'],
+    ])
   })
 
   interface Ending {
@@ -293,14 +296,14 @@ describe('the span of a call', () => {
   test.each(endings)(
     'tells of %s',
     async (_title, work, { status, type, code, message, more }, extension = {}, args) => {
-      const its = telemetry()
-      const executor = its.executor([work], {}, extension)
+      const collector = telemetry()
+      const executor = collector.executor([work], {}, extension)
       const result = await executor.execute({ name: 'work', ...(args !== undefined && { args }) })
       expect(result.status).toBe(status)
-      expect(its.calls().length).toBe(1)
-      const span = lastCall(its)
-      expect(told(span)).toMatchObject({ 'gen_ai.tool.name': 'work', 'toolwright.status': status, ...more })
-      expect(told(span)['error.type']).toBe(type)
+      expect(collector.calls().length).toBe(1)
+      const span = lastCall(collector)
+      expect(attributesOf(span)).toMatchObject({ 'gen_ai.tool.name': 'work', 'toolwright.status': status, ...more })
+      expect(attributesOf(span)['error.type']).toBe(type)
       expect(span.status.code).toBe(code ?? SpanStatusCode.UNSET)
       if (message !== undefined) expect(span.status.message).toEqual(message)
       expect(executor.reports).toEqual([])
@@ -308,20 +311,23 @@ describe('the span of a call', () => {
   )
 
   test('tells of a call that its caller gave up', async () => {
-    const its = telemetry()
+    const collector = telemetry()
     const giving = new AbortController()
-    const calling = its.executor([testTool(never)]).execute({ name: 'work' }, { signal: giving.signal })
+    const calling = collector.executor([testTool(never)]).execute({ name: 'work' }, { signal: giving.signal })
     giving.abort()
     expect((await calling).status).toBe('cancelled')
-    expect(told(lastCall(its))).toMatchObject({ 'toolwright.status': 'cancelled', 'error.type': 'E_TOOL_CANCELLED' })
-    expect(lastCall(its).status.code).toBe(error)
+    expect(attributesOf(lastCall(collector))).toMatchObject({
+      'toolwright.status': 'cancelled',
+      'error.type': 'E_TOOL_CANCELLED',
+    })
+    expect(lastCall(collector).status.code).toBe(error)
   })
 
   test('tells of a call that the provider ran itself', async () => {
-    const its = telemetry()
+    const collector = telemetry()
     const search = testTool(() => 1, { name: 'search', type: 'provider', handler: undefined })
-    await its.executor([search]).execute({ name: 'search', result: 'found' })
-    expect(told(its.span('execute_tool search'))).toMatchObject({
+    await collector.executor([search]).execute({ name: 'search', result: 'found' })
+    expect(attributesOf(collector.span('execute_tool search'))).toMatchObject({
       'toolwright.status': 'ok',
       'toolwright.effect': 'completed',
       'toolwright.artifact.size': 5,
@@ -329,8 +335,8 @@ describe('the span of a call', () => {
   })
 
   test('tells of a tool that never started what it is handed of it', async () => {
-    const its = telemetry()
-    const [hear] = openTelemetry(its.providers).observers
+    const collector = telemetry()
+    const [hear] = openTelemetry(collector.providers).observers
     const [definition] = createExecutor({
       tools: [testTool(() => 1, { type: 'provider', handler: undefined })],
     }).tools()
@@ -341,27 +347,27 @@ describe('the span of a call', () => {
       { ...envelope, event: 'call:settled', seq: 1, status: 'error', effect: 'none', durationMs: 1, error: fault },
       definition,
     )
-    expect(told(its.span('execute_tool work'))).toMatchObject({
+    expect(attributesOf(collector.span('execute_tool work'))).toMatchObject({
       'gen_ai.tool.description': 'Does what the test says',
       'gen_ai.tool.type': 'extension',
       'toolwright.tool.type': 'provider',
     })
-    expect((await its.durations()).map(({ attributes }) => attributes)).toEqual([
+    expect((await collector.durations()).map(({ attributes }) => attributes)).toEqual([
       { 'gen_ai.tool.name': 'work', 'gen_ai.tool.type': 'extension', 'error.type': 'E_UNCANONICAL_ARGS' },
     ])
   })
 
   test('never takes its name from a model', async () => {
-    const its = telemetry()
+    const collector = telemetry()
     const made = `rm -rf / \u202e\n${'x'.repeat(9_999)}`
-    await its.executor([]).execute({ name: made, id: 'y'.repeat(9_999) }, { session: 'z'.repeat(1_024) })
-    const span = its.span('execute_tool')
-    expect(told(span)).toMatchObject({
+    await collector.executor([]).execute({ name: made, id: 'y'.repeat(9_999) }, { session: 'z'.repeat(1_024) })
+    const span = collector.span('execute_tool')
+    expect(attributesOf(span)).toMatchObject({
       'error.type': 'E_TOOL_NOT_FOUND',
       'gen_ai.tool.name': expect.stringMatching(/^rm -rf/) as string,
     })
-    for (const value of Object.values(told(span))) expect(String(value).length).toBeLessThan(300)
-    expect((await its.durations()).map(({ attributes }) => attributes)).toEqual([
+    for (const value of Object.values(attributesOf(span))) expect(String(value).length).toBeLessThan(300)
+    expect((await collector.durations()).map(({ attributes }) => attributes)).toEqual([
       { 'gen_ai.tool.name': '_OTHER', 'error.type': 'E_TOOL_NOT_FOUND' },
     ])
   })
@@ -370,7 +376,7 @@ describe('the span of a call', () => {
     ['outside', (leaf: Extension) => [leaf, retry({ delay: 0 })]],
     ['inside', (leaf: Extension) => [retry({ delay: 0 }), leaf]],
   ] as const)('is one for all attempts, and counts them, where it is mounted %s of the retries', async (_, using) => {
-    const its = telemetry()
+    const collector = telemetry()
     const work = testTool(
       (_input, { attempt }) => {
         if (attempt < 3) throw Object.assign(new Error('reset'), { code: 'ECONNRESET' })
@@ -378,29 +384,29 @@ describe('the span of a call', () => {
       },
       { traits: { idempotent: true } },
     )
-    await createExecutor({ tools: [work], use: using(openTelemetry(its.providers)) }).execute({ name: 'work' })
-    expect(its.calls().map(told)).toMatchObject([{ 'toolwright.attempt': 3, 'toolwright.status': 'ok' }])
+    await createExecutor({ tools: [work], use: using(openTelemetry(collector.providers)) }).execute({ name: 'work' })
+    expect(collector.calls().map(attributesOf)).toMatchObject([{ 'toolwright.attempt': 3, 'toolwright.status': 'ok' }])
   })
 
   test('is left alone by a handler that goes on after its time is up', async () => {
     const warnings: unknown[] = []
     const hear = (...words: unknown[]): void => void warnings.push(words)
     diag.setLogger({ error: hear, warn: hear, info() {}, debug() {}, verbose() {} }, DiagLogLevel.WARN)
-    const its = telemetry()
+    const collector = telemetry()
     const work = testTool(() => later(20), { timeout: 1 })
-    const executor = its.executor([work], { recordResult: true, recordArgs: true })
+    const executor = collector.executor([work], { recordResult: true, recordArgs: true })
     await executor.execute({ name: 'work' })
     await later(40)
     diag.disable()
     expect(warnings).toEqual([])
-    expect(told(lastCall(its))).toMatchObject({ 'toolwright.status': 'timed_out' })
+    expect(attributesOf(lastCall(collector))).toMatchObject({ 'toolwright.status': 'timed_out' })
   })
 })
 
 describe('the place of a span in its trace', () => {
   /** Runs something within a span of the application, and gives that span. */
-  async function withinSpan(its: Telemetry, name: string, run: () => unknown): Promise<Span> {
-    const span = its.tracer.startSpan(name)
+  async function withinSpan(collector: Telemetry, name: string, run: () => unknown): Promise<Span> {
+    const span = collector.tracer.startSpan(name)
     await context.with(trace.setSpan(context.active(), span), async () => run())
     span.end()
     return span
@@ -420,42 +426,42 @@ describe('the place of a span in its trace', () => {
       },
     ],
   ])('is under what is active where %s is called', async (_, run) => {
-    const its = telemetry()
-    const executor = its.executor([testTool(() => later())], {}, memoryJournal())
-    const parent = await withinSpan(its, 'turn', () => run(executor))
-    expect(lastCall(its).parentSpanContext?.spanId).toBe(parent.spanContext().spanId)
-    expect(lastCall(its).spanContext().traceId).toBe(parent.spanContext().traceId)
+    const collector = telemetry()
+    const executor = collector.executor([testTool(() => later())], {}, memoryJournal())
+    const parent = await withinSpan(collector, 'turn', () => run(executor))
+    expect(lastCall(collector).parentSpanContext?.spanId).toBe(parent.spanContext().spanId)
+    expect(lastCall(collector).spanContext().traceId).toBe(parent.spanContext().traceId)
   })
 
-  const handlers: readonly (readonly [string, (its: Telemetry) => Tool])[] = [
-    ['a handler', (its) => testTool(() => its.tracer.startSpan('inner').end())],
+  const handlers: readonly (readonly [string, (collector: Telemetry) => Tool])[] = [
+    ['a handler', (collector) => testTool(() => collector.tracer.startSpan('inner').end())],
     [
       'an async handler',
-      (its) =>
+      (collector) =>
         testTool(async () => {
           await later()
-          its.tracer.startSpan('inner').end()
+          collector.tracer.startSpan('inner').end()
         }),
     ],
     [
       'a generator',
-      (its) =>
+      (collector) =>
         testTool(async function* () {
           yield 1
           await later()
           yield 2
-          its.tracer.startSpan('inner').end()
+          collector.tracer.startSpan('inner').end()
           return 3
         }),
     ],
     [
       'its middleware',
-      (its) =>
+      (collector) =>
         testTool(() => 1, {
           middleware: [
             async (_call: never, _context: never, next: () => Promise<unknown>) => {
               const value = await next()
-              its.tracer.startSpan('inner').end()
+              collector.tracer.startSpan('inner').end()
               return value
             },
           ],
@@ -463,16 +469,18 @@ describe('the place of a span in its trace', () => {
     ],
   ]
   test.each(handlers)('is over the spans of %s', async (_, workOf) => {
-    const its = telemetry()
-    await its.executor([workOf(its)]).execute({ name: 'work' })
-    expect(its.span('inner').parentSpanContext?.spanId).toBe(its.span('execute_tool work').spanContext().spanId)
+    const collector = telemetry()
+    await collector.executor([workOf(collector)]).execute({ name: 'work' })
+    expect(collector.span('inner').parentSpanContext?.spanId).toBe(
+      collector.span('execute_tool work').spanContext().spanId,
+    )
   })
 
   test('is over the spans of a runner, and of calls that a handler makes', async () => {
-    const its = telemetry()
-    const inner = its.executor([testTool(() => 1, { name: 'inner' })])
+    const collector = telemetry()
+    const inner = collector.executor([testTool(() => 1, { name: 'inner' })])
     const outer = testTool(() => 1, { name: 'outer', type: 'robot' })
-    const executor = its.executor(
+    const executor = collector.executor(
       [outer],
       {},
       {
@@ -488,50 +496,50 @@ describe('the place of a span in its trace', () => {
       },
     )
     await executor.execute({ name: 'outer' })
-    const { traceId, spanId } = its.span('execute_tool outer').spanContext()
-    expect(its.span('execute_tool inner')).toMatchObject({ parentSpanContext: { traceId, spanId } })
+    const { traceId, spanId } = collector.span('execute_tool outer').spanContext()
+    expect(collector.span('execute_tool inner')).toMatchObject({ parentSpanContext: { traceId, spanId } })
   })
 
   test('is kept apart from that of calls beside it', async () => {
-    const its = telemetry()
+    const collector = telemetry()
     const work = testTool(async ({ key }: { key: string }) => {
       await later(Math.random() * 5)
-      its.tracer.startSpan(`inner ${key}`).end()
+      collector.tracer.startSpan(`inner ${key}`).end()
       await later(Math.random() * 5)
     })
-    const executor = its.executor([work])
+    const executor = collector.executor([work])
     const turns = Array.from({ length: 20 }, (_, turn) => turn)
     const parents = await Promise.all(
       turns.map((turn) =>
-        withinSpan(its, `turn ${turn}`, () =>
+        withinSpan(collector, `turn ${turn}`, () =>
           executor.executeToolCalls(
             [0, 1, 2, 3].map((call) => ({ id: `${turn} ${call}`, name: 'work', args: { key: `${turn} ${call}` } })),
           ),
         ),
       ),
     )
-    const calls = new Map(its.calls().map((span) => [told(span)['gen_ai.tool.call.id'], span]))
+    const calls = new Map(collector.calls().map((span) => [attributesOf(span)['gen_ai.tool.call.id'], span]))
     for (const turn of turns) {
       for (const call of [0, 1, 2, 3]) {
         const span = calls.get(`${turn} ${call}`)
         expect(span?.parentSpanContext?.spanId).toBe(parents[turn]?.spanContext().spanId)
-        expect(its.span(`inner ${turn} ${call}`).parentSpanContext?.spanId).toBe(span?.spanContext().spanId)
+        expect(collector.span(`inner ${turn} ${call}`).parentSpanContext?.spanId).toBe(span?.spanContext().spanId)
       }
     }
   })
 
   test('is active where it is not sampled too, so that nothing below it is', async () => {
-    const its = telemetry(new ParentBasedSampler({ root: new AlwaysOffSampler() }))
+    const collector = telemetry(new ParentBasedSampler({ root: new AlwaysOffSampler() }))
     const seen: boolean[] = []
     const work = testTool(() => {
-      const inner = its.tracer.startSpan('inner')
+      const inner = collector.tracer.startSpan('inner')
       seen.push(inner.isRecording(), inner.spanContext().traceId === trace.getActiveSpan()?.spanContext().traceId)
       inner.end()
     })
-    await its.executor([work]).execute({ name: 'work' })
+    await collector.executor([work]).execute({ name: 'work' })
     expect(seen).toEqual([false, true])
-    expect(its.calls()).toEqual([])
-    expect((await its.durations()).map(({ value }) => value.count)).toEqual([1])
+    expect(collector.calls()).toEqual([])
+    expect((await collector.durations()).map(({ value }) => value.count)).toEqual([1])
   })
 })
 
@@ -540,52 +548,52 @@ describe('a call that waits', () => {
     testTool(handler, { requiresConfirmation: true, ...options })
 
   test('ends its span, and the span of the answer has a link to it', async () => {
-    const its = telemetry()
-    const executor = its.executor([asks()])
+    const collector = telemetry()
+    const executor = collector.executor([asks()])
     const { token = '', invocationId, callId } = await executor.execute({ id: 'one', name: 'work' })
-    const first = its.span('execute_tool work')
-    expect(told(first)).toMatchObject({ 'toolwright.status': 'waiting', 'toolwright.effect': 'none' })
+    const first = collector.span('execute_tool work')
+    expect(attributesOf(first)).toMatchObject({ 'toolwright.status': 'waiting', 'toolwright.effect': 'none' })
     expect(first.status.code).toBe(SpanStatusCode.UNSET)
     expect(first.events).toMatchObject([{ name: 'call:waiting', attributes: { 'toolwright.wait.reason': 'approval' } }])
-    expect(everything(its)).not.toContain(token)
+    expect(everything(collector)).not.toContain(token)
 
-    const parent = its.tracer.startSpan('decision')
+    const parent = collector.tracer.startSpan('decision')
     await context.with(trace.setSpan(ROOT_CONTEXT, parent), () => executor.calls.decide(token, 'allow'))
-    const second = lastCall(its)
+    const second = lastCall(collector)
     expect(second.links.map((link) => link.context)).toEqual([first.spanContext()])
     expect(second.parentSpanContext?.spanId).toBe(parent.spanContext().spanId)
-    expect(told(second)).toMatchObject({
+    expect(attributesOf(second)).toMatchObject({
       'toolwright.status': 'ok',
       'toolwright.decision': 'allow',
       'toolwright.invocation.id': invocationId,
       'toolwright.call.id': callId,
       'gen_ai.tool.call.id': 'one',
     })
-    expect((await its.durations()).map(({ value }) => value.count)).toEqual([1]) // waiting is no execution
+    expect((await collector.durations()).map(({ value }) => value.count)).toEqual([1]) // waiting is no execution
   })
 
   test('has a span for a refusal, which is no failure', async () => {
-    const its = telemetry()
-    const executor = its.executor([asks()])
+    const collector = telemetry()
+    const executor = collector.executor([asks()])
     const { token = '' } = await executor.execute({ name: 'work' })
     await executor.calls.decide(token, 'deny')
-    expect(told(lastCall(its))).toMatchObject({
+    expect(attributesOf(lastCall(collector))).toMatchObject({
       'toolwright.status': 'denied',
       'toolwright.decision': 'deny',
       'error.type': 'E_TOOL_DENIED',
     })
-    expect(lastCall(its)).toMatchObject({ status: { code: SpanStatusCode.UNSET }, links: [{}] })
+    expect(lastCall(collector)).toMatchObject({ status: { code: SpanStatusCode.UNSET }, links: [{}] })
   })
 
   test('has a link for each time that it waited', async () => {
-    const its = telemetry()
+    const collector = telemetry()
     const client = asks(() => 1, { type: 'client', requiresResponse: true, handler: undefined })
-    const executor = its.executor([client])
+    const executor = collector.executor([client])
     const asked = await executor.execute({ name: 'work' })
     const waiting = await executor.calls.decide(asked.token ?? '', 'allow')
     expect((await executor.calls.respond(waiting.token ?? '', 'seen')).status).toBe('ok')
-    const spans = its.calls()
-    expect(spans.map((span) => told(span)['toolwright.status'])).toEqual(['waiting', 'waiting', 'ok'])
+    const spans = collector.calls()
+    expect(spans.map((span) => attributesOf(span)['toolwright.status'])).toEqual(['waiting', 'waiting', 'ok'])
     expect(spans.map(({ links }) => links.map((link) => link.context.spanId))).toEqual([
       [],
       [spans[0]?.spanContext().spanId],
@@ -594,12 +602,12 @@ describe('a call that waits', () => {
   })
 
   test('for somebody in process stays in one span, which tells when', async () => {
-    const its = telemetry()
-    const executor = its.executor([asks()], {}, { approver: { ask: async () => ({ decision: 'allow' }) } })
+    const collector = telemetry()
+    const executor = collector.executor([asks()], {}, { approver: { ask: async () => ({ decision: 'allow' }) } })
     await executor.execute({ name: 'work' })
-    const span = its.span('execute_tool work')
+    const span = collector.span('execute_tool work')
     expect(span.events.map(({ name }) => name)).toEqual(['call:waiting', 'call:resumed', 'tool:start'])
-    expect(told(span)).toMatchObject({ 'toolwright.decision': 'allow', 'toolwright.status': 'ok' })
+    expect(attributesOf(span)).toMatchObject({ 'toolwright.decision': 'allow', 'toolwright.status': 'ok' })
   })
 
   test('has no link where another process had asked', async () => {
@@ -611,23 +619,23 @@ describe('a call that waits', () => {
   })
 
   test('has a span when it is sealed, with a link', async () => {
-    const its = telemetry()
-    const leaf = openTelemetry(its.providers)
+    const collector = telemetry()
+    const leaf = openTelemetry(collector.providers)
     const journal = memoryJournal()
     await createExecutor({ tools: [asks()], use: [leaf, journal] }).execute({ name: 'work' })
     const { sealed } = await createExecutor({ tools: [asks()], use: [leaf, journal] }).calls.recover({
       approvals: 'seal',
     })
     expect(sealed.length).toBe(1)
-    const [first, second] = its.calls()
-    expect(told(second)).toMatchObject({ 'error.type': 'E_SEALED', 'toolwright.status': 'error' })
+    const [first, second] = collector.calls()
+    expect(attributesOf(second)).toMatchObject({ 'error.type': 'E_SEALED', 'toolwright.status': 'error' })
     expect(second?.links.map((link) => link.context)).toEqual([first?.spanContext()])
-    expect(await its.durations()).toEqual([])
+    expect(await collector.durations()).toEqual([])
   })
 
   test('is remembered as one of 10,000', () => {
-    const its = telemetry()
-    const [hear] = openTelemetry(its.providers).observers
+    const collector = telemetry()
+    const [hear] = openTelemetry(collector.providers).observers
     const event = (name: string, invocationId: string, more: object): void =>
       hear({
         event: name,
@@ -648,7 +656,7 @@ describe('a call that waits', () => {
       event('call:settled', index, { status: 'ok', effect: 'none', durationMs: 1 })
     }
     expect(
-      its
+      collector
         .calls()
         .slice(-2)
         .map(({ links }) => links.length),
@@ -663,11 +671,11 @@ describe('content', () => {
     testTool(handler, { secrets: ['/password'], ...options })
 
   test('is not told', async () => {
-    const its = telemetry()
-    const executor = its.executor([testTool(() => ({ answer: 'forty-two' }))])
+    const collector = telemetry()
+    const executor = collector.executor([testTool(() => ({ answer: 'forty-two' }))])
     await executor.execute({ name: 'work', args: { question: 'six times nine' } })
     await executor.execute({ name: 'work', args: '{"question":"six times nine"' })
-    expect(everything(its)).not.toMatch(/six times nine|forty-two/)
+    expect(everything(collector)).not.toMatch(/six times nine|forty-two/)
   })
 
   test('is not told by the words of a validator', async () => {
@@ -694,24 +702,26 @@ describe('content', () => {
   })
 
   test('is told where the application asks for it, as text', async () => {
-    const its = telemetry()
-    const executor = its.executor([testTool(({ city }: { city: string }) => ({ sun: city }))], both)
+    const collector = telemetry()
+    const executor = collector.executor([testTool(({ city }: { city: string }) => ({ sun: city }))], both)
     await executor.execute({ name: 'work', args: '{ "city": "Oslo" }' })
-    expect(told(lastCall(its))).toMatchObject({
+    expect(attributesOf(lastCall(collector))).toMatchObject({
       'gen_ai.tool.call.arguments': '{"city":"Oslo"}',
       'gen_ai.tool.call.result': '{"sun":"Oslo"}',
     })
   })
 
   test('is told of the one and not the other', async () => {
-    const its = telemetry()
-    await its.executor([testTool(() => 'result')], { recordResult: true }).execute({ name: 'work', args: { a: 1 } })
-    expect(told(lastCall(its))).toMatchObject({ 'gen_ai.tool.call.result': 'result' })
-    expect(told(lastCall(its))['gen_ai.tool.call.arguments']).toBeUndefined()
+    const collector = telemetry()
+    await collector
+      .executor([testTool(() => 'result')], { recordResult: true })
+      .execute({ name: 'work', args: { a: 1 } })
+    expect(attributesOf(lastCall(collector))).toMatchObject({ 'gen_ai.tool.call.result': 'result' })
+    expect(attributesOf(lastCall(collector))['gen_ai.tool.call.arguments']).toBeUndefined()
   })
 
   test('has its secrets masked, on the way in and out, whatever comes of the call', async () => {
-    const its = telemetry()
+    const collector = telemetry()
     class Account {
       readonly #password = secret
       toJSON(): unknown {
@@ -729,17 +739,17 @@ describe('content', () => {
       },
     ]
     for (const result of results)
-      await its.executor([login(result)], both).execute({ name: 'work', args: { password: secret } })
-    const { token = '', ...rest } = await its
+      await collector.executor([login(result)], both).execute({ name: 'work', args: { password: secret } })
+    const { token = '', ...rest } = await collector
       .executor([login(() => 1, { requiresConfirmation: true })], both)
       .execute({ name: 'work', args: { password: secret } })
     expect(rest.status).toBe('waiting')
-    expect(everything(its)).not.toContain(secret)
-    expect(everything(its)).not.toContain(token)
-    expect(its.calls().map((span) => told(span)['gen_ai.tool.call.arguments'])).toEqual(
+    expect(everything(collector)).not.toContain(secret)
+    expect(everything(collector)).not.toContain(token)
+    expect(collector.calls().map((span) => attributesOf(span)['gen_ai.tool.call.arguments'])).toEqual(
       Array(7).fill('{"password":"[secret]"}'),
     )
-    expect(told(its.calls()[4])['gen_ai.tool.call.result']).toBe('{"name":"ada","password":"[secret]"}')
+    expect(attributesOf(collector.calls()[4])['gen_ai.tool.call.result']).toBe('{"name":"ada","password":"[secret]"}')
   })
 
   test.each<[string, () => unknown, string | undefined]>([
@@ -761,52 +771,54 @@ describe('content', () => {
       'result',
     ],
   ])('of a result that is %s', async (_, handler, text) => {
-    const its = telemetry()
-    const executor = its.executor([testTool(handler)], both)
+    const collector = telemetry()
+    const executor = collector.executor([testTool(handler)], both)
     await executor.execute({ name: 'work' })
-    expect(told(lastCall(its))['gen_ai.tool.call.result']).toBe(text)
+    expect(attributesOf(lastCall(collector))['gen_ai.tool.call.result']).toBe(text)
     expect(executor.reports).toEqual([])
   })
 
   test('that was sent to a tool which is not there stays untold: nobody says what of it is secret', async () => {
-    const its = telemetry()
-    await its.executor([login(() => 1)], both).execute({ name: 'wrok', args: { password: secret } })
-    expect(its.calls().length).toBe(1)
-    expect(everything(its)).not.toContain(secret)
+    const collector = telemetry()
+    await collector.executor([login(() => 1)], both).execute({ name: 'wrok', args: { password: secret } })
+    expect(collector.calls().length).toBe(1)
+    expect(everything(collector)).not.toContain(secret)
   })
 
   test('is cut where it is long', async () => {
-    const its = telemetry()
-    const executor = its.executor([testTool(() => '😀'.repeat(99_999))], both)
+    const collector = telemetry()
+    const executor = collector.executor([testTool(() => '😀'.repeat(99_999))], both)
     await executor.execute({ name: 'work', args: { a: 'x'.repeat(99_999) } })
-    const { 'gen_ai.tool.call.arguments': args, 'gen_ai.tool.call.result': result } = told(lastCall(its))
+    const { 'gen_ai.tool.call.arguments': args, 'gen_ai.tool.call.result': result } = attributesOf(lastCall(collector))
     for (const text of [args, result]) expect(String(text).length).toBeLessThanOrEqual(16_384)
     expect(String(result)).toMatch(/^(?:😀)+…$/u)
   })
 
   test('is what the middleware after it lets pass', async () => {
-    const its = telemetry()
-    const executor = its.executor([testTool(() => 'Bearer abcdefghijklmnopqrst')], both, redact())
+    const collector = telemetry()
+    const executor = collector.executor([testTool(() => 'Bearer abcdefghijklmnopqrst')], both, redact())
     await executor.execute({ name: 'work' })
-    expect(told(lastCall(its))['gen_ai.tool.call.result']).toBe('Bearer ***')
+    expect(attributesOf(lastCall(collector))['gen_ai.tool.call.result']).toBe('Bearer ***')
   })
 
   test('of a call that goes on is what the tool was given', async () => {
-    const its = telemetry()
-    const executor = its.executor([login(() => 1, { requiresConfirmation: true })], both)
+    const collector = telemetry()
+    const executor = collector.executor([login(() => 1, { requiresConfirmation: true })], both)
     const { token = '' } = await executor.execute({ name: 'work', args: { user: 'ada', password: secret } })
     await executor.calls.decide(token, 'allow', { editedArgs: { user: 'bob', password: secret } })
     const other = await executor.execute({ name: 'work', args: { user: 'eve', password: secret } })
     await executor.calls.decide(other.token ?? '', 'allow')
-    const all = its.calls().map((span) => JSON.parse(String(told(span)['gen_ai.tool.call.arguments'])) as unknown)
+    const all = collector
+      .calls()
+      .map((span) => JSON.parse(String(attributesOf(span)['gen_ai.tool.call.arguments'])) as unknown)
     expect(all).toEqual(['ada', 'bob', 'eve', 'eve'].map((user) => ({ user, password: '[secret]' })))
   })
 })
 
 describe('the metric', () => {
   test('counts calls by tool, type and error, in seconds, within the boundaries of the conventions', async () => {
-    const its = telemetry()
-    const executor = its.executor([
+    const collector = telemetry()
+    const executor = collector.executor([
       testTool(() => later(12)),
       testTool(
         () => {
@@ -818,7 +830,7 @@ describe('the metric', () => {
     const before = performance.now()
     await executor.executeToolCalls([{ name: 'work' }, { name: 'work' }, { name: 'breaks' }])
     const elapsed = (performance.now() - before) / 1_000
-    const points = await its.durations()
+    const points = await collector.durations()
     expect(points.map(({ attributes, value: { count } }) => [attributes, count])).toEqual(
       expect.arrayContaining([
         [{ 'gen_ai.tool.name': 'work', 'gen_ai.tool.type': 'function' }, 2],
@@ -834,24 +846,24 @@ describe('the metric', () => {
   })
 
   test('is there without spans, and spans without it', async () => {
-    const its = telemetry()
+    const collector = telemetry()
     const work = testTool(() => 1)
     await createExecutor({
       tools: [work],
-      use: [openTelemetry({ meterProvider: its.providers.meterProvider })],
+      use: [openTelemetry({ meterProvider: collector.providers.meterProvider })],
     }).execute({
       name: 'work',
     })
-    expect((await its.durations()).length).toBe(1)
-    expect(its.calls()).toEqual([])
+    expect((await collector.durations()).length).toBe(1)
+    expect(collector.calls()).toEqual([])
     await createExecutor({
       tools: [work],
-      use: [openTelemetry({ tracerProvider: its.providers.tracerProvider })],
+      use: [openTelemetry({ tracerProvider: collector.providers.tracerProvider })],
     }).execute({
       name: 'work',
     })
-    expect((await its.durations())[0]?.value.count).toBe(1)
-    expect(its.calls().length).toBe(1)
+    expect((await collector.durations())[0]?.value.count).toBe(1)
+    expect(collector.calls().length).toBe(1)
   })
 })
 
@@ -859,12 +871,12 @@ describe('the SDK', () => {
   test('may be registered after the executor was made', async () => {
     const executor = createExecutor({ tools: [testTool(() => 1)], use: [openTelemetry()] })
     await executor.execute({ name: 'work' })
-    const its = telemetry()
-    trace.setGlobalTracerProvider(its.providers.tracerProvider)
-    metrics.setGlobalMeterProvider(its.providers.meterProvider)
+    const collector = telemetry()
+    trace.setGlobalTracerProvider(collector.providers.tracerProvider)
+    metrics.setGlobalMeterProvider(collector.providers.meterProvider)
     await executor.execute({ name: 'work' })
-    expect(its.calls().length).toBe(1)
-    expect((await its.durations()).map(({ value }) => value.count)).toEqual([1])
+    expect(collector.calls().length).toBe(1)
+    expect((await collector.durations()).map(({ value }) => value.count)).toEqual([1])
   })
 
   test('may be missing: a trace that came from elsewhere goes on to the handler', async () => {
@@ -903,8 +915,8 @@ describe('the SDK', () => {
     const broken = (): never => {
       throw new Error('broken')
     }
-    const its = telemetry()
-    const span = its.tracer.startSpan('real')
+    const collector = telemetry()
+    const span = collector.tracer.startSpan('real')
     Object.assign(span, { setAttribute: broken, setAttributes: broken, addEvent: broken })
     const getTracer = (): never => ({ startSpan: () => span, startActiveSpan: broken }) as never
     const reports: unknown[] = []
@@ -919,9 +931,9 @@ describe('the SDK', () => {
   })
 
   test('may have a context manager that breaks: the tool runs once all the same', async () => {
-    const its = telemetry()
+    const collector = telemetry()
     let runs = 0
-    const executor = its.executor([testTool(() => ++runs)])
+    const executor = collector.executor([testTool(() => ++runs)])
     context.disable()
     context.setGlobalContextManager({
       active: () => ROOT_CONTEXT,

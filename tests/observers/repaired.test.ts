@@ -24,9 +24,9 @@ test('the console says how args were repaired', async () => {
 })
 
 test('a span says how args were repaired, and has the call that ran', async () => {
-  const its = telemetry()
-  const callId = await repaired(openTelemetry({ ...its.providers, recordArgs: true }))
-  const [span] = its.calls()
+  const collector = telemetry()
+  const callId = await repaired(openTelemetry({ ...collector.providers, recordArgs: true }))
+  const [span] = collector.calls()
   expect(span?.events.map(({ name }) => name)).toContain('call:repaired')
   expect(span?.attributes).toMatchObject({
     'toolwright.repair.steps': ['trailing-comma', 'number-from-text'],

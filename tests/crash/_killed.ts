@@ -4,9 +4,9 @@ import type { Journal } from 'toolwright/records'
 
 /** Waits until the parent writes. Ends the process if the parent has ended. */
 export async function waitForWord(): Promise<void> {
-  const isWanted = await new Promise((told) => {
-    process.stdin.once('data', () => told(true))
-    process.stdin.once('end', () => told(false))
+  const isWanted = await new Promise((resolve) => {
+    process.stdin.once('data', () => resolve(true))
+    process.stdin.once('end', () => resolve(false))
   })
   if (isWanted !== true) process.exit()
 }

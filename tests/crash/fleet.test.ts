@@ -194,21 +194,21 @@ class Stage {
     const once = planned.filter(({ call }) => !repeatable.has(call.name)).map(({ invocationId }) => invocationId)
     expect(once.filter((id) => (starts.get(id) ?? 0) > 1)).toEqual([])
     const failed = all.filter(({ status }) => status !== 'ok')
-    const told = failed.map(({ id, name, state, effect, status, journal, auditTrail }) => {
+    const failures = failed.map(({ id, name, state, effect, status, journal, auditTrail }) => {
       const hasBegun = auditTrail.some((line) => line.state === 'EXECUTING')
       const again = auditTrail.filter(({ note }) => note === 'queued again').length
       const count = starts.get(id) ?? 0
       return { id, hasBegun, again, name, state, effect, status, starts: count, code: journal?.failure?.code }
     })
     // One beside calls that kill every worker may lose its own as often as they do.
-    const isFair = ({ name, state, effect, starts: count, again, hasBegun }: (typeof told)[number]): boolean =>
+    const isFair = ({ name, state, effect, starts: count, again, hasBegun }: (typeof failures)[number]): boolean =>
       name.startsWith('poison') ||
       (state === 'SEALED' &&
         effect === 'unknown' &&
         hasBegun &&
         (repeatable.has(name) ? poisons > 0 && again === 2 && count <= 3 : count <= 1))
     expect(
-      told.filter((each) => !isFair(each)),
+      failures.filter((each) => !isFair(each)),
       this.#words,
     ).toEqual([])
     for (const { invocationId, status } of results) {
@@ -355,16 +355,16 @@ describe.concurrent.each(['bullmq on Redis', 'bullmq on Postgres', 'the journal 
           })
           await dead
           const results = await stage.execute(planned)
-          const told = words
+          const answers = words
             .slice(0, words.lastIndexOf('\n'))
             .split('\n')
             .map((line) => JSON.parse(line) as ToolResult)
-          for (const { invocationId, status, content } of told) {
+          for (const { invocationId, status, content } of answers) {
             const again = results.find((result) => result.invocationId === invocationId)
             expect({ status: again?.status, content: again?.content }).toEqual({ status, content })
           }
           const tally = await stage.verify(planned, results)
-          expect([told.length >= calls * 0.4, tally.sealed, tally.again]).toEqual([true, 0, 0])
+          expect([answers.length >= calls * 0.4, tally.sealed, tally.again]).toEqual([true, 0, 0])
         }),
       patience,
     )

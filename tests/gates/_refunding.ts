@@ -13,7 +13,7 @@ const use = [postgresJournal(connectionString, { schema }), once({ scope: 'princ
 const executor = createExecutor({ tools: [refund], use, concurrency: 8 })
 await executor.calls.list() // the tables are there
 process.stdout.write('ready\n')
-await new Promise((told) => process.stdin.once('data', told))
+await new Promise((resolve) => process.stdin.once('data', resolve))
 process.stdin.destroy()
 const calls = Array.from({ length: Number(count) }, (_, order) => ({
   name: 'refund',

@@ -180,12 +180,12 @@ test.skipIf(typeof server === 'string')(
       await Promise.all(children.map((child) => new Promise((ready) => child.stdout?.once('data', ready))))
       const outputs = children.map((child) => textOf(child.stdout!))
       for (const child of children) child.stdin?.end('go\n')
-      const told = (await Promise.all(outputs)).map(
+      const answers = (await Promise.all(outputs)).map(
         (output) => JSON.parse(output) as { readonly refunded: number[]; readonly statuses: string[] },
       )
-      const refunded = told.flatMap((each) => each.refunded).toSorted((a, b) => a - b)
+      const refunded = answers.flatMap((each) => each.refunded).toSorted((a, b) => a - b)
       expect(refunded).toEqual(Array.from({ length: 60 }, (_, order) => order))
-      const statuses = told.flatMap((each) => each.statuses)
+      const statuses = answers.flatMap((each) => each.statuses)
       expect(statuses.filter((status) => status === 'ok')).toHaveLength(60)
       expect(statuses.filter((status) => status === 'denied')).toHaveLength(60)
     } finally {

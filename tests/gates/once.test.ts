@@ -29,7 +29,8 @@ function withoutClaims(): Extension {
 
 const call = (order: number, why = ''): { name: string; args: object } => ({ name: 'refund', args: { order, why } })
 
-const told = /^Not run again: refund:1 was done \d+ s ago \(effect completed\)\. Its result is below\. If it is meant/
+const refusal =
+  /^Not run again: refund:1 was done \d+ s ago \(effect completed\)\. Its result is below\. If it is meant/
 
 /** Takes the report that no journal notes what is done. */
 const unheard = (): void => {}
@@ -51,7 +52,7 @@ describe.each(places)('a thing that is asked for again, %s,', (_, journal) => {
     const second = await executor.execute(call(1, 'in other words'))
     expect([outcome(first), outcome(second)]).toEqual(['ok completed', 'ok none skipped'])
     expect(second.callId).not.toBe(first.callId)
-    expect(text(second)).toMatch(told)
+    expect(text(second)).toMatch(refusal)
     expect(text(second)).toContain('Refunded refund:1: 1.')
     expect(done).toEqual(['refund:1'])
     expect(outcome(await executor.execute(call(2)))).toBe('ok completed')

@@ -4,7 +4,7 @@ import { fixtureRecord } from '../conformance/journals.ts'
 
 const [file = '', owner = ''] = process.argv.slice(2)
 process.stdout.write('ready\n')
-await new Promise((told) => process.stdin.once('data', told))
+await new Promise((resolve) => process.stdin.once('data', resolve))
 process.stdin.destroy()
 const { journal, close } = sqliteJournal(file, { busyTimeout: 60_000 })
 const claimed: number[] = []

@@ -14,7 +14,7 @@ interface Task {
 
 const { file, connectionString, schema = '', lastMoment } = JSON.parse(process.argv[2] ?? '') as Task
 process.stdout.write('ready\n')
-await new Promise((told) => process.stdin.once('data', told))
+await new Promise((resolve) => process.stdin.once('data', resolve))
 
 let moments = 0
 /** How many statements have changed the tables. */
@@ -28,11 +28,11 @@ if (file !== undefined) {
     [DatabaseSync.prototype, 'exec'],
     [StatementSync.prototype, 'run'],
   ] as const) {
-    const own = Reflect.get(prototype, method) as (...given: unknown[]) => unknown
-    Reflect.set(prototype, method, function (this: unknown, ...given: unknown[]) {
+    const own = Reflect.get(prototype, method) as (...parameters: unknown[]) => unknown
+    Reflect.set(prototype, method, function (this: unknown, ...parameters: unknown[]) {
       moment()
-      const answer = own.apply(this, given)
-      if (String(given[0]).startsWith('ALTER')) alterations++
+      const answer = own.apply(this, parameters)
+      if (String(parameters[0]).startsWith('ALTER')) alterations++
       moment()
       return answer
     })

@@ -141,8 +141,12 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     return schema
   }
 
-  function open(given: string | pg.Pool, schema: string, timeout = 10_000): Opened<ReturnType<typeof postgresJournal>> {
-    const extension = postgresJournal(given, { schema, timeout })
+  function open(
+    database: string | pg.Pool,
+    schema: string,
+    timeout = 10_000,
+  ): Opened<ReturnType<typeof postgresJournal>> {
+    const extension = postgresJournal(database, { schema, timeout })
     closings.push(extension.close)
     return openedJournal(extension)
   }
@@ -172,16 +176,16 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     const { journal } = openedJournal(postgresJournal(counting, { schema }))
     await journal.read('a')
     const ids = Array.from({ length: 80 }, (_, index) => `call ${index}`)
-    const told = new Set<string>()
+    const settled = new Set<string>()
     const listening = open(pool, schema).journal
-    const unwatch = listening.watch?.((id, _session, change) => change === 'settled' && told.add(id))
+    const unwatch = listening.watch?.((id, _session, change) => change === 'settled' && settled.add(id))
     await listening.read('a')
     asked.length = 0
     const fences = await Promise.all(ids.map((id) => held(journal.claim(fixtureRecord(id), 'mine'))))
     const written = await Promise.all(ids.map((id, index) => journal.write(settledOf(id), fences[index]!)))
     expect(written).toEqual(ids.map(() => true))
     expect(asked.length).toBeLessThan(8)
-    await vi.waitFor(() => expect(told.size).toBe(80), 20_000)
+    await vi.waitFor(() => expect(settled.size).toBe(80), 20_000)
     unwatch?.()
   })
 

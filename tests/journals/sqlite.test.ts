@@ -115,7 +115,7 @@ describe('sqliteJournal opens', () => {
     const ofDeno = ['run', '--conditions=@toolwright/source', '--no-prompt', '--no-lock', '--no-check', '--allow-read']
     const ofNode = ['--conditions=@toolwright/source', '--permission', '--allow-fs-read=*']
 
-    function told(program: string, flags: readonly string[], file: string): string {
+    function outputOf(program: string, flags: readonly string[], file: string): string {
       const env = { ...process.env, NO_COLOR: '1', DENO_DIR: join(root, 'deno'), DENO_NO_UPDATE_CHECK: '1' }
       const child = fileURLToPath(new URL('_open-forbidden.ts', import.meta.url))
       return spawnSync(program, [...flags, child, file], { env, encoding: 'utf8' }).stdout.trim()
@@ -123,7 +123,7 @@ describe('sqliteJournal opens', () => {
 
     test('to write, on Node', () => {
       const file = newFile()
-      expect(told(process.execPath, ofNode, file)).toBe(
+      expect(outputOf(process.execPath, ofNode, file)).toBe(
         `${file}: The journal could not be read or written (ERR_ACCESS_DENIED). Access to this API has been restricted. Use --allow-fs-write to manage permissions.`,
       )
     })
@@ -142,7 +142,7 @@ describe('sqliteJournal opens', () => {
       ['none, if Deno gives them all', ['--allow-write', '--allow-sys=osUptime'], /^opened$/],
     ])('%s', (_, flags, words) => {
       const file = newFile()
-      expect(told(deno ?? '', [...ofDeno, ...flags], file)).toMatch(words)
+      expect(outputOf(deno ?? '', [...ofDeno, ...flags], file)).toMatch(words)
       expect(existsSync(file)).toBe(words.source === '^opened$')
     })
   })

@@ -190,9 +190,9 @@ export function limitTests(create: Create): void {
     const limit = create(1)
     const waits: Extension = { policies: [{ name: 'waits', decide: () => new Promise(() => {}) }] }
     const controller = new AbortController()
-    const given = executorOf(limit, waits).execute({ name: 'work' }, { ...one, signal: controller.signal })
+    const abandoned = executorOf(limit, waits).execute({ name: 'work' }, { ...one, signal: controller.signal })
     controller.abort()
-    expect(await statuses([given])).toBe('cancelled')
+    expect(await statuses([abandoned])).toBe('cancelled')
     expect(await statuses([executorOf(limit).execute({ name: 'work' }, one)])).toBe('ok')
   })
 

@@ -32,7 +32,7 @@ async function taken(args: unknown, options?: ArgsRepairOptions): Promise<{ inpu
     name: 'echo',
     description: 'Echoes',
     inputSchema,
-    handler: (given: unknown) => void (input = given),
+    handler: (value: unknown) => void (input = value),
   })
   const executor = createExecutor({ tools: [echo], use: [argsRepair(options)] })
   const steps: string[] = []
@@ -171,18 +171,18 @@ describe('a repaired call', () => {
 
   test('tells what came in, then what it was repaired to', async () => {
     const executor = createExecutor({ tools: [pay], use: [argsRepair()] })
-    const { events: told, result } = await events(executor, { n: '5' })
-    expect(told.map(({ event, seq }) => `${event} ${seq}`)).toEqual([
+    const { events: emitted, result } = await events(executor, { n: '5' })
+    expect(emitted.map(({ event, seq }) => `${event} ${seq}`)).toEqual([
       'call:received 0',
       'call:repaired 1',
       'tool:start 2',
       'tool:end 3',
       'call:settled 4',
     ])
-    expect(told[0]).toMatchObject({ args: { n: '5' } })
-    expect(told[1]).toMatchObject({
+    expect(emitted[0]).toMatchObject({ args: { n: '5' } })
+    expect(emitted[1]).toMatchObject({
       args: { n: 5 },
-      from: told[0]?.callId,
+      from: emitted[0]?.callId,
       callId: result.callId,
       steps: [{ step: 'number-from-text', path: ['n'] }],
     })
@@ -234,8 +234,8 @@ describe('a repaired call', () => {
     const steps = [{ step: 'model', path: [] }]
     for (const use of [[{ repair }], [{ repair }, memoryJournal()]]) {
       const executor = createExecutor({ tools: [careful], use })
-      const { result, events: told } = await events(executor, { n: 'five' })
-      expect(told.at(-1)).toMatchObject({ event: 'call:waiting', repaired: steps })
+      const { result, events: emitted } = await events(executor, { n: 'five' })
+      expect(emitted.at(-1)).toMatchObject({ event: 'call:waiting', repaired: steps })
       const [waiting] = await executor.calls.waiting()
       expect(waiting).toMatchObject({ args: { n: 5 }, callId: result.callId, repaired: steps })
       expect((await executor.calls.decide(waiting!, 'allow')).value).toEqual([5, result.callId])
@@ -255,11 +255,11 @@ describe('a repaired call', () => {
     const secret = pay.with({ secrets: ['/card'] })
     const executor = createExecutor({ tools: [secret], use: [argsRepair(), memoryJournal()] })
     for (const args of [{ n: '5', card: '4111222233' }, '{"n":5,"card":4111222233,}']) {
-      const { result, events: told } = await events(executor, args)
+      const { result, events: emitted } = await events(executor, args)
       expect(result.status).toBe('ok')
-      expect(JSON.stringify(told)).not.toContain('4111222233')
+      expect(JSON.stringify(emitted)).not.toContain('4111222233')
       expect(JSON.stringify(await executor.calls.list())).not.toContain('4111222233')
-      expect(told[1]).toMatchObject({ event: 'call:repaired', args: { n: 5, card: '[secret]' } })
+      expect(emitted[1]).toMatchObject({ event: 'call:repaired', args: { n: 5, card: '[secret]' } })
     }
   })
 
@@ -292,9 +292,9 @@ describe('a repair of an application', () => {
     ['returns a proxy', () => Proxy.revocable({}, {}).proxy as never],
   ])('that %s leaves the first error', async (_, repair) => {
     const executor = createExecutor({ tools: [pay], use: [{ repair }], report: () => {} })
-    const { result, events: told } = await events(executor, { n: 'five' })
+    const { result, events: emitted } = await events(executor, { n: 'five' })
     expect([result.status, result.error?.code]).toEqual(['error', 'E_INVALID_TOOL_ARGS'])
-    expect(told.map(({ event }) => event)).not.toContain('call:repaired')
+    expect(emitted.map(({ event }) => event)).not.toContain('call:repaired')
   })
 
   test('is asked within the deadline, once, and there is one', async () => {
@@ -315,9 +315,9 @@ describe('a repair of an application', () => {
       return { args: { n: 5 }, steps: [{ step: 'x'.repeat(300), path: ['n', ...Array.from({ length: 99 }, () => 0)] }] }
     }
     const executor = createExecutor({ tools: [pay], use: [{ repair }] })
-    const { result, events: told } = await events(executor, { n: 'five' })
+    const { result, events: emitted } = await events(executor, { n: 'five' })
     expect(result.status).toBe('ok')
-    const { steps } = told[1] as ToolEvent & { event: 'call:repaired' }
+    const { steps } = emitted[1] as ToolEvent & { event: 'call:repaired' }
     expect([steps[0]?.step.length, steps[0]?.path.length]).toEqual([64, 16])
   })
 })

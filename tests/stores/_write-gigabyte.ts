@@ -7,10 +7,10 @@ let highest = 0
 
 async function* pieces(bytes: number): AsyncGenerator<Uint8Array, void, undefined> {
   const longest = Number(pieceLength)
-  for (let given = 0; given < bytes; given += longest) {
-    if (given % 16_777_216 === 0) highest = Math.max(highest, process.memoryUsage.rss())
+  for (let written = 0; written < bytes; written += longest) {
+    if (written % 16_777_216 === 0) highest = Math.max(highest, process.memoryUsage.rss())
     // Fresh ones, as a file or a socket gives them: a store that holds on to them holds all of them.
-    yield new Uint8Array(Math.min(longest, bytes - given)).fill(given / longest)
+    yield new Uint8Array(Math.min(longest, bytes - written)).fill(written / longest)
   }
 }
 

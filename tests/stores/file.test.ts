@@ -306,10 +306,10 @@ describe('fileStore waits for the disk', () => {
   /** Writes down what is asked of the file system, in the order in which it is done. */
   async function watched(work: () => Promise<unknown>, shownAs: (path: string) => string): Promise<string[]> {
     const done: string[] = []
-    const files = fs.promises as unknown as Record<string, (...given: unknown[]) => Promise<unknown>>
+    const files = fs.promises as unknown as Record<string, (...parameters: unknown[]) => Promise<unknown>>
     const original = { open: files['open']!, rename: files['rename']! }
-    files['open'] = async (path, ...given) => {
-      const file = (await original.open(path, ...given)) as FileHandle
+    files['open'] = async (path, ...parameters) => {
+      const file = (await original.open(path, ...parameters)) as FileHandle
       for (const sync of ['sync', 'datasync'] as const) {
         const waits = file[sync].bind(file)
         file[sync] = () => waits().then(() => void done.push(`sync ${shownAs(String(path))}`))

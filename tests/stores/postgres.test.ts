@@ -110,8 +110,8 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     return schema
   }
 
-  function open(given: string | pg.Pool, options: PostgresStoreOptions): ReturnType<typeof postgresStore> {
-    const extension = postgresStore(given, options)
+  function open(database: string | pg.Pool, options: PostgresStoreOptions): ReturnType<typeof postgresStore> {
+    const extension = postgresStore(database, options)
     closings.push(extension.close)
     return extension
   }

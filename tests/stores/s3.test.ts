@@ -136,8 +136,8 @@ describe('s3Store behind something that compresses', () => {
       const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>))
       if (request.method === 'PUT') kept.set(request.url, { body, headers: request.headers })
       const object = kept.get(request.url)
-      const told = Object.entries(object?.headers ?? {}).filter(([name]) => name.startsWith('x-amz-meta'))
-      for (const [name, value] of told) response.setHeader(name, value ?? '')
+      const metadata = Object.entries(object?.headers ?? {}).filter(([name]) => name.startsWith('x-amz-meta'))
+      for (const [name, value] of metadata) response.setHeader(name, value ?? '')
       if (request.method === 'PUT' || object === undefined) return response.end()
       const isCompressed = isStubborn || /gzip/.test(String(request.headers['accept-encoding']))
       if (isCompressed) return response.setHeader('content-encoding', 'gzip').end(gzipSync(object.body))
@@ -388,10 +388,10 @@ describe.skipIf(missing !== undefined)('on a server,', async () => {
         leaving.abort()
         return 'stall'
       }
-      const given: unknown = await store
+      const failure: unknown = await store
         .write(megabytes(20), { ...spooling, signal: leaving.signal })
         .catch((error: unknown) => error)
-      expect(given).toBe(leaving.signal.reason)
+      expect(failure).toBe(leaving.signal.reason)
       expect(count()).toBe(0)
     })
 

@@ -77,10 +77,7 @@ function validationOf(result: unknown, vendor: string): Validation {
 function issuesOf(issues: readonly StandardSchemaV1.Issue[]): Issue[] {
   const plain = Array.from(issues, ({ message, path }) => ({
     message: message.toString(), // throws if there is none: `String` would tell a model "undefined"
-    path: Array.from(path ?? [], (step) => {
-      const key = typeof step === 'object' ? step.key : step
-      return typeof key === 'symbol' ? (key.description ?? '') : key // JSON writes null
-    }),
+    path: Array.from(path ?? [], (step) => (typeof step === 'object' ? step.key : step)),
   }))
   return plain.length > 0 ? plain : [{ message: 'refused without a reason', path: [] }]
 }

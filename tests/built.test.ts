@@ -26,6 +26,36 @@ function camelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
+/** Makes the folder of a consumer that has this package and vitest. It is gone after the test. */
+function consumerFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'toolwright-consumer-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  mkdirSync(join(folder, 'node_modules'))
+  symlinkSync(root, join(folder, 'node_modules/toolwright'))
+  symlinkSync(join(root, 'node_modules/vitest'), join(folder, 'node_modules/vitest'))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  return folder
+}
+
+interface FileResult {
+  readonly message: string
+  readonly assertionResults: readonly {
+    readonly fullName: string
+    readonly status: string
+    readonly failureMessages: readonly string[]
+  }[]
+}
+
+/** Runs the tests of a consumer, and returns what its vitest says of each file. */
+async function resultsIn(folder: string, ...options: readonly string[]): Promise<readonly FileResult[]> {
+  const answer = join(folder, 'answer.json')
+  const command = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder, '--reporter', 'json']
+  await run(process.execPath, [...command, '--outputFile', answer, ...options], { cwd: folder }).catch(() => {
+    // What is broken fails, as it should.
+  })
+  return (JSON.parse(readFileSync(answer, 'utf8')) as { readonly testResults: readonly FileResult[] }).testResults
+}
+
 // `npm ci` builds; a checkout that was edited since is built anew by `npm run build`.
 describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', () => {
   const isNamedAfterItsFactory = (leaf: string): boolean =>
@@ -68,12 +98,7 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
   })
 
   it('has suites that a consumer runs in a vitest of its own', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'toolwright-consumer-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
-    mkdirSync(join(folder, 'node_modules'))
-    symlinkSync(root, join(folder, 'node_modules/toolwright'))
-    symlinkSync(join(root, 'node_modules/vitest'), join(folder, 'node_modules/vitest'))
-    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+    const folder = consumerFolder()
     writeFileSync(
       join(folder, 'journal.test.js'),
       `import { describeJournal } from 'toolwright/conformance/journals'
@@ -178,17 +203,7 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
       `import { describeFormat } from 'toolwright/conformance/formats'
       describeFormat('late', async () => ({}), { own: [], foreign: [] })`,
     )
-    const answer = join(folder, 'answer.json')
-    const command = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder, '--reporter', 'json']
-    await run(process.execPath, [...command, '--outputFile', answer], { cwd: folder }).catch(() => {
-      // The broken journal fails, as it should.
-    })
-    const { testResults } = JSON.parse(readFileSync(answer, 'utf8')) as {
-      testResults: {
-        message: string
-        assertionResults: { fullName: string; status: string; failureMessages: string[] }[]
-      }[]
-    }
+    const testResults = await resultsIn(folder)
     const outcomes = testResults.flatMap((file) => file.assertionResults)
     const statusesOf = (name: string): string[] =>
       outcomes.filter(({ fullName }) => fullName.startsWith(name)).map(({ status }) => status)
@@ -241,12 +256,7 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
   }, 120_000)
 
   it('has a suite that says what a dispatcher of a consumer lacks, before the time of a test is over', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'toolwright-consumer-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
-    mkdirSync(join(folder, 'node_modules'))
-    symlinkSync(root, join(folder, 'node_modules/toolwright'))
-    symlinkSync(join(root, 'node_modules/vitest'), join(folder, 'node_modules/vitest'))
-    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+    const folder = consumerFolder()
     writeFileSync(
       join(folder, 'dispatchers.test.js'),
       `import { describeDispatcher } from 'toolwright/conformance/dispatchers'
@@ -266,13 +276,8 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
       describeDispatcher('miscounting dispatcher', local(() => ({ depth: async () => 0 })))
       describeDispatcher('late dispatcher', () => ({ open: async () => memoryDispatcher() }))`,
     )
-    const answer = join(folder, 'answer.json')
     const promises = 'whatever its id|sent after its pause|how many calls it holds'
-    const command = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder, '--reporter', 'json']
-    await run(process.execPath, [...command, '--outputFile', answer, '-t', promises], { cwd: folder }).catch(() => {})
-    const { testResults } = JSON.parse(readFileSync(answer, 'utf8')) as {
-      testResults: { assertionResults: { fullName: string; status: string; failureMessages: string[] }[] }[]
-    }
+    const testResults = await resultsIn(folder, '-t', promises)
     const failed = testResults.flatMap((file) => file.assertionResults).filter(({ status }) => status === 'failed')
     const wordsOf = (name: string): string =>
       failed

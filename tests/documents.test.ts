@@ -23,12 +23,12 @@ function examplesOf(file: string, language: string): string[] {
   return [...comments].flatMap(([, lines = '']) => {
     const text = lines.replace(/^\s*\* ?/gm, '') + '\n'
     if (text.includes('```')) return snippetsOf(text, language)
-    return language === 'ts' ? [`${given}${text}}}\n`] : []
+    return language === 'ts' ? [`${surroundings}${text}}}\n`] : []
   })
 }
 
-/** What an example without imports takes as given: the names of the doors, and what a program has at that place. */
-const given = `
+/** What an example without imports finds around it: the names of the doors, and what a program has at that place. */
+const surroundings = `
 import { ${Object.keys(door).join(', ')} } from 'toolwright'
 import { ${Object.keys(extensionDoor).join(', ')} } from 'toolwright/extension'
 import { ${Object.keys(recordsDoor).join(', ')}, type Fence, type Journal, type OpenJournaled } from 'toolwright/records'
@@ -163,15 +163,15 @@ describe('the page of the errors', () => {
   const page = textOf('src/kernel/ERRORS.md')
 
   it('tells of every error code of the kernel, and which errors are retryable', () => {
-    const told = rowsOf(page, 'Code').flatMap(([codes = '', retryable = '']) =>
+    const codeRows = rowsOf(page, 'Code').flatMap(([codes = '', retryable = '']) =>
       codes.split(' ').map((code) => [code.replaceAll('`', ''), /^yes\b/.test(retryable)] as const),
     )
     const classes = Object.values(errorsDoor).filter((value) => isErrorClass(value))
     const known = classes.map((Class) => [Class.code, new Class('').retryable] as const)
-    expect(told).toHaveLength(known.length)
-    expect(Object.fromEntries(told)).toEqual(Object.fromEntries(known))
+    expect(codeRows).toHaveLength(known.length)
+    expect(Object.fromEntries(codeRows)).toEqual(Object.fromEntries(known))
     const table = readFileSync(join(root, 'src', 'kernel', 'errors.ts'), 'utf8').matchAll(/^ {2}(E_\w+): \[/gm)
-    expect(new Set(told.map(([code]) => code))).toEqual(new Set(Array.from(table, ([, code]) => code)))
+    expect(new Set(codeRows.map(([code]) => code))).toEqual(new Set(Array.from(table, ([, code]) => code)))
   })
 
   function isErrorClass(value: unknown): value is typeof errorsDoor.InternalError {

@@ -322,13 +322,13 @@ describe('the documentation comments', () => {
   const names = entriesOf(JSON.parse(read('package.json')) as Parameters<typeof entriesOf>[0]).flatMap((file) =>
     publicNamesOf(file).map((each) => ({ file, ...each })),
   )
-  const told = (matches: (each: (typeof names)[number]) => boolean): string[] => [
+  const namesWhere = (matches: (each: (typeof names)[number]) => boolean): string[] => [
     ...new Set(names.filter((each) => matches(each)).map(({ file, name }) => `${file} ${name}`)),
   ]
 
   it('have a sentence for every public name, types among them', () => {
     expect(names.length).toBeGreaterThan(600)
-    expect(told(({ comments }) => !comments.some(({ comment }) => ts.getTextOfJSDocComment(comment)))).toEqual([])
+    expect(namesWhere(({ comments }) => !comments.some(({ comment }) => ts.getTextOfJSDocComment(comment)))).toEqual([])
   })
 
   it('have an example for every function, class and constant', () => {
@@ -337,9 +337,9 @@ describe('the documentation comments', () => {
     const hasExample = ({ comments }: PublicName): boolean =>
       comments.some(({ tags = [] }) => tags.some(({ tagName }) => tagName.text === 'example'))
     const isExcused = ({ name }: PublicName): boolean => name in withoutExample || errorClasses.has(name)
-    expect(told((each) => each.isValue && !hasExample(each) && !isExcused(each))).toEqual([])
+    expect(namesWhere((each) => each.isValue && !hasExample(each) && !isExcused(each))).toEqual([])
     // A name that has an example, or is gone, needs no excuse.
-    expect(told((each) => hasExample(each) && each.name in withoutExample)).toEqual([])
+    expect(namesWhere((each) => hasExample(each) && each.name in withoutExample)).toEqual([])
     expect(Object.keys(withoutExample).filter((name) => !values.some((each) => each.name === name))).toEqual([])
   })
 

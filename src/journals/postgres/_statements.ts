@@ -9,7 +9,7 @@ import type { Rows } from '../sql/_journal.ts'
 import { Gathered } from './_gathered.ts'
 import type { RunStatement, JournalTables } from './_tables.ts'
 import { placeInLine } from './_take-functions.ts'
-import { betweenRecords, serverNow, statementTexts, type StatementTexts } from './_texts.ts'
+import { betweenRecords, serverNow, serverTime, statementTexts, type StatementTexts } from './_texts.ts'
 
 /** The payload of a notification is shorter, in bytes. */
 export const limitOfPayload = 8_000
@@ -162,12 +162,11 @@ export class PostgresStatements implements Rows {
   list(query: RecordQuery, limit: number): Promise<readonly Row[]> {
     const { server = null, ago = null } = this.#clock.former() ?? {}
     const values: unknown[] = [server, ago]
-    const now = '1000 * extract(epoch FROM clock_timestamp())::float8'
     const seenAt = '1000 * extract(epoch FROM greatest(updated_at, beat_at))::float8'
     // Since a moment, the server's clock has gone on by more than the own clock: it was set ahead.
-    const ahead = `${now} - $1::float8 - $2::float8`
+    const ahead = `${serverTime} - $1::float8 - $2::float8`
     const step = `CASE WHEN ${ahead} > 1000 THEN ${ahead} ELSE 0 END`
-    const idle = `(${now} - ${seenAt} - ${step})`
+    const idle = `(${serverTime} - ${seenAt} - ${step})`
     const { calls, owners } = this.#tables
     const conditions = [conditionsOf(query, idle, values)]
     if (query.expiresBefore !== undefined) conditions.push('settled_at IS NULL') // begins the index of expiries

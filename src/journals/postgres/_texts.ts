@@ -11,8 +11,11 @@ type RowQuestion = 'read' | 'take' | 'takeEach' | 'settled' | 'beat'
  */
 export const betweenRecords = '\u001e'
 
-/** The time of the server, in milliseconds. A statement asks for it once, so that it can look in an index for it. */
-export const serverNow = '(SELECT 1000 * extract(epoch FROM clock_timestamp())::float8)'
+/** The time of the server, in milliseconds. */
+export const serverTime = '1000 * extract(epoch FROM clock_timestamp())::float8'
+
+/** The same, for which a statement asks once, so that it can look in an index for it. */
+export const serverNow: string = `(SELECT ${serverTime})`
 
 /** The parameters of a claim and of a write, in their order, with their types. */
 const claimedColumns = {

@@ -16,8 +16,8 @@ const { tools, toolApproval, answer: passAnswers } = aiSdkTools({ executor, sess
 const model = modelOf({ text: 'done' })
 const heard = await passAnswers(messages)
 await generateText({ model, tools, toolApproval, messages })
-const told = toldOf(model.doGenerateCalls[0]?.prompt, id)
+const output = toldOf(model.doGenerateCalls[0]?.prompt, id)
 await executor.close()
 process.stdout.write(
-  JSON.stringify({ words: wordsOf(told), type: told?.type, heard: heard.map(({ status }) => status) }),
+  JSON.stringify({ words: wordsOf(output), type: output?.type, heard: heard.map(({ status }) => status) }),
 )

@@ -27,7 +27,7 @@ export function journalFile(): string {
 }
 
 /** Makes an executor that is closed after the test. */
-export function kit(file: string = journalFile(), use: readonly Extension[] = []): Kit {
+export function createKit(file: string = journalFile(), use: readonly Extension[] = []): Kit {
   const { promise: waits, resolve } = Promise.withResolvers<void>()
   const executor = executorOn(file, use, resolve)
   onTestFinished(() => executor.close())

@@ -27,4 +27,4 @@ const shown = await read(
 )
 writeFileSync(kept, serialize({ runId: shown.runId, runs: structuredClone(workflows) }))
 await executor.close()
-process.stdout.write(JSON.stringify({ ...shown, told: model.doStreamCalls.at(-1)?.prompt }), () => process.exit(0))
+process.stdout.write(JSON.stringify({ ...shown, prompt: model.doStreamCalls.at(-1)?.prompt }), () => process.exit(0))

@@ -4,7 +4,7 @@ import { anthropicTools } from 'toolwright/frameworks/anthropic'
 import { describe, expect, test } from 'vitest'
 import { framework } from './_framework.ts'
 import { missing } from './_installed.ts'
-import { kit } from './_kit.ts'
+import { createKit } from './_kit.ts'
 
 const { ToolError } = await framework(() => import('@anthropic-ai/sdk/lib/tools/ToolError'))
 const { serverOf, resultIn } = await framework(() => import('./drivers/anthropic.ts'))
@@ -13,13 +13,13 @@ const params = { model: 'claude-test', max_tokens: 100, messages: [{ role: 'user
 
 describe.skipIf(missing !== undefined)('Anthropic’s tool runner', () => {
   test.each([false, true])('runs calls side by side, and marks failures (streaming: %s)', async (stream) => {
-    const its = kit()
+    const kit = createKit()
     const { client, requests, close } = await serverOf(
       { id: 'toolu_1', name: 'pay', args: { cents: 5 } },
       { id: 'toolu_2', name: 'fail', args: {} },
       { id: 'toolu_3', name: 'picture', args: {} },
     )
-    const tools = anthropicTools({ executor: its.executor, session: 'chat-1', ToolError })
+    const tools = anthropicTools({ executor: kit.executor, session: 'chat-1', ToolError })
     if (stream) {
       const runner = client.beta.messages.toolRunner({ ...params, tools, max_iterations: 3, stream: true })
       for await (const each of runner) await each.finalMessage()
@@ -31,23 +31,23 @@ describe.skipIf(missing !== undefined)('Anthropic’s tool runner', () => {
       content: expect.stringContaining('No such order') as string,
     })
     expect(JSON.stringify(resultIn(requests, 'toolu_3'))).toContain('"media_type":"image/png"')
-    expect(its.settled.map(({ id }) => String(id)).toSorted()).toEqual(['toolu_1', 'toolu_2', 'toolu_3'])
+    expect(kit.settled.map(({ id }) => String(id)).toSorted()).toEqual(['toolu_1', 'toolu_2', 'toolu_3'])
   })
 
   test('tells the model that a call waits; once it is decided, its result goes into a later message', async () => {
-    const its = kit()
+    const kit = createKit()
     const { client, requests, close } = await serverOf({ id: 'toolu_1', name: 'pay', args: { cents: 500 } })
-    const tools = anthropicTools({ executor: its.executor, session: 'chat-1', ToolError })
+    const tools = anthropicTools({ executor: kit.executor, session: 'chat-1', ToolError })
     await client.beta.messages.toolRunner({ ...params, tools, max_iterations: 3 }).runUntilDone()
     close()
     expect(resultIn(requests, 'toolu_1')).toMatchObject({
       content: expect.stringContaining('waits for approval') as string,
     })
-    const [waiting] = await its.executor.calls.waiting({ session: 'chat-1' })
+    const [waiting] = await kit.executor.calls.waiting({ session: 'chat-1' })
     if (waiting === undefined) throw new Error('nothing waits')
-    const result = await its.executor.calls.decide(waiting, 'allow', { decidedBy: 'ada' })
+    const result = await kit.executor.calls.decide(waiting, 'allow', { decidedBy: 'ada' })
     expect(anthropic().results([result])).toMatchObject({ content: [{ tool_use_id: 'toolu_1' }] })
-    expect(its.runs()).toEqual(['pay 500'])
+    expect(kit.runs()).toEqual(['pay 500'])
   })
 
   test('sends the tools that Anthropic runs as their definitions', async () => {

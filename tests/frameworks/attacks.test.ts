@@ -10,7 +10,7 @@ interface Acting {
   readonly executor: ToolExecutor
   readonly ran: unknown[]
   readonly reports: unknown[]
-  readonly visit: (options?: Partial<FrameworkOptions>) => Visit
+  readonly createVisit: (options?: Partial<FrameworkOptions>) => Visit
 }
 
 function acting(use: readonly Extension[] = []): Acting {
@@ -31,9 +31,9 @@ function acting(use: readonly Extension[] = []): Acting {
   })
   onTestFinished(() => executor.close())
   const report = (error: unknown): void => void reports.push(error)
-  const visit = (options: Partial<FrameworkOptions> = {}): Visit =>
+  const createVisit = (options: Partial<FrameworkOptions> = {}): Visit =>
     new Visit({ executor, session: 's', report, ...options }, 'test')
-  return { executor, ran, reports, visit }
+  return { executor, ran, reports, createVisit }
 }
 
 const allow = { decision: 'allow' } as const
@@ -44,16 +44,16 @@ const journals: [string, () => Extension[]][] = [
 
 describe('the values of the application', () => {
   test('stand before those of the framework’s context, which a client may have sent', async () => {
-    const { visit, ran } = acting()
-    const its = visit({ values: { user: 'ada', isAdmin: false } })
-    await its.run({ id: 'c1', name: 'look', args: {} }, { context: { user: 'root', isAdmin: true, page: 7 } })
+    const { createVisit, ran } = acting()
+    const visit = createVisit({ values: { user: 'ada', isAdmin: false } })
+    await visit.run({ id: 'c1', name: 'look', args: {} }, { context: { user: 'root', isAdmin: true, page: 7 } })
     expect(ran).toEqual([{ user: 'ada', isAdmin: false, page: 7 }])
   })
 
   test('stand before a context with the names of objects', async () => {
-    const { visit, ran } = acting()
+    const { createVisit, ran } = acting()
     const context = JSON.parse('{"__proto__":{"isAdmin":true},"constructor":1}') as object
-    await visit({ values: { user: 'ada' } }).run({ id: 'c1', name: 'look', args: {} }, { context })
+    await createVisit({ values: { user: 'ada' } }).run({ id: 'c1', name: 'look', args: {} }, { context })
     expect((ran[0] as { isAdmin?: unknown }).isAdmin).toBeUndefined()
     expect(ran[0]).toMatchObject({ user: 'ada' })
   })
@@ -88,8 +88,8 @@ describe('the values of the application', () => {
 
 describe.each(journals)('%s', (_, use) => {
   test('ids of two sessions never meet, however the sessions and ids are named', async () => {
-    const { visit, ran, executor } = acting(use())
-    const [outer, inner] = [visit({ session: 'acme' }), visit({ session: 'acme/ada' })]
+    const { createVisit, ran, executor } = acting(use())
+    const [outer, inner] = [createVisit({ session: 'acme' }), createVisit({ session: 'acme/ada' })]
     const theirs = { id: 'ada/c1', name: 'wipe', args: {} }
     const hers = { id: 'c1', name: 'wipe', args: {} }
     expect(outer.invocationOf(theirs.id, 'wipe')).not.toBe(inner.invocationOf(hers.id, 'wipe'))
@@ -101,12 +101,12 @@ describe.each(journals)('%s', (_, use) => {
   })
 
   test('an approval goes to no call of another tool under the same id', async () => {
-    const { visit, ran } = acting(use())
-    const its = visit()
-    await its.asks({ id: 'c1', name: 'wipe', args: {} })
+    const { createVisit, ran } = acting(use())
+    const visit = createVisit()
+    await visit.asks({ id: 'c1', name: 'wipe', args: {} })
     const other = { id: 'c1', name: 'look', args: {} }
-    expect(await its.asks(other)).toBeUndefined()
-    const { toolName, content } = await its.run(other, { answer: allow })
+    expect(await visit.asks(other)).toBeUndefined()
+    const { toolName, content } = await visit.run(other, { answer: allow })
     expect([toolName, JSON.stringify(content)]).toEqual(['look', expect.not.stringContaining('wiped')])
     expect(ran.length).toBeLessThanOrEqual(1)
   })
@@ -114,37 +114,37 @@ describe.each(journals)('%s', (_, use) => {
   test.each(['__proto__', 'constructor', '\ud800', '\u0000', '../../x', 'x'.repeat(1_000_000), '🦊'.repeat(300), ' '])(
     'an id of any kind neither throws nor runs what was not asked: %.20j',
     async (id) => {
-      const { visit, ran } = acting(use())
-      const its = visit()
+      const { createVisit, ran } = acting(use())
+      const visit = createVisit()
       const call = { id, name: 'wipe', args: {} }
-      expect((await its.run(call, { answer: allow })).isError).toBe(true)
+      expect((await visit.run(call, { answer: allow })).isError).toBe(true)
       expect(ran).toEqual([])
-      const asked = await its.asks(call)
-      const { status } = await its.run(call, { answer: allow })
+      const asked = await visit.asks(call)
+      const { status } = await visit.run(call, { answer: allow })
       expect([status, ran.length]).toEqual(asked === undefined ? ['error', 0] : ['ok', 1])
-      await its.answer([{ id, name: 'wipe', answer: { decision: 'deny' } }])
+      await visit.answer([{ id, name: 'wipe', answer: { decision: 'deny' } }])
     },
   )
 
   test.each([10n, Symbol('x'), () => 1, '{"a":1,"a":2}', '\ud800', Object.assign([], { own: 1 })])(
     'args of any kind run nothing that a person was not asked about: %s',
     async (args) => {
-      const { visit, ran } = acting(use())
-      const its = visit()
+      const { createVisit, ran } = acting(use())
+      const visit = createVisit()
       const call = { id: 'c1', name: 'wipe', args }
-      await its.asks(call)
-      expect((await its.run({ ...call, args: {} }, { answer: allow })).isError).toBe(true)
-      expect((await its.run(call, { answer: allow })).isError).toBe(true)
+      await visit.asks(call)
+      expect((await visit.run({ ...call, args: {} }, { answer: allow })).isError).toBe(true)
+      expect((await visit.run(call, { answer: allow })).isError).toBe(true)
       expect(ran).toEqual([])
     },
   )
 
   test('twenty requests with different answers at once run a call at most once', async () => {
-    const { visit, ran } = acting(use())
+    const { createVisit, ran } = acting(use())
     const call = { id: 'c1', name: 'wipe', args: {} }
-    await visit().asks(call)
+    await createVisit().asks(call)
     const answers = Array.from({ length: 20 }, (__, index) =>
-      visit().run(call, { answer: { decision: index % 2 === 0 ? 'deny' : 'allow' } }),
+      createVisit().run(call, { answer: { decision: index % 2 === 0 ? 'deny' : 'allow' } }),
     )
     const results = await Promise.all(answers)
     expect(ran).toEqual([])
@@ -152,25 +152,25 @@ describe.each(journals)('%s', (_, use) => {
   })
 
   test('a denial is not overturned by a later approval in the same history', async () => {
-    const { visit, ran } = acting(use())
+    const { createVisit, ran } = acting(use())
     const call = { id: 'c1', name: 'wipe', args: {} }
-    await visit().asks(call)
-    await visit().run(call, { answer: { decision: 'deny' } })
-    for (let turn = 0; turn < 3; turn++) await visit().run(call, { answer: allow })
+    await createVisit().asks(call)
+    await createVisit().run(call, { answer: { decision: 'deny' } })
+    for (let turn = 0; turn < 3; turn++) await createVisit().run(call, { answer: allow })
     expect(ran).toEqual([])
   })
 })
 
 test('evaluating a call tells, keeps and counts nothing', async () => {
   const { executor, ran } = acting([memoryJournal()])
-  const told: unknown[] = []
-  executor.on('*', (event) => void told.push(event))
+  const events: unknown[] = []
+  executor.on('*', (event) => void events.push(event))
   const options = { session: 's', invocationId: 'x' }
   for (let turn = 0; turn < 50; turn++) {
     const signal = AbortSignal.timeout(60_000)
     expect((await executor.evaluate({ name: 'wipe', args: {} }, { ...options, signal })).decision).toBe('ask')
   }
-  expect([told, ran, await executor.calls.waiting(), await executor.calls.list()]).toEqual([[], [], [], []])
+  expect([events, ran, await executor.calls.waiting(), await executor.calls.list()]).toEqual([[], [], [], []])
   expect((await executor.execute({ name: 'wipe' }, options)).status).toBe('waiting')
 })
 

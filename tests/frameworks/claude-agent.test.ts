@@ -7,7 +7,7 @@ import { claudeAgentServer } from 'toolwright/frameworks/claude-agent'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { framework } from './_framework.ts'
 import { missing } from './_installed.ts'
-import { kit } from './_kit.ts'
+import { createKit } from './_kit.ts'
 
 const { agentOf } = await framework(() => import('./drivers/claude-agent.ts'))
 
@@ -15,14 +15,14 @@ const pay = (cents: number) => ({ id: `toolu_${cents}`, name: 'pay', args: { cen
 
 describe.skipIf(missing !== undefined)('claudeAgentServer', () => {
   test('is what `query` takes', () => {
-    const { server, canUseTool } = claudeAgentServer({ executor: kit().executor, session: 'chat-1' })
+    const { server, canUseTool } = claudeAgentServer({ executor: createKit().executor, session: 'chat-1' })
     expectTypeOf({ mcpServers: { toolwright: server }, canUseTool }).toExtend<Options>()
     expect(server).toMatchObject({ type: 'sdk', name: 'toolwright' })
     expect(server.tools).toEqual([{ name: 'pay', permission_policy: 'always_ask' }])
   })
 
   test('uses the agent’s id of the call, and the values of the application', async () => {
-    const { executor, runs } = kit()
+    const { executor, runs } = createKit()
     const agent = await agentOf(executor)
     expect(await agent.call(pay(5))).toBe('{"paid":5,"by":"unknown"}')
     expect(await executor.calls.get('chat-1/toolu_5')).toMatchObject({ status: 'ok', toolCallId: 'toolu_5' })
@@ -32,15 +32,18 @@ describe.skipIf(missing !== undefined)('claudeAgentServer', () => {
   })
 
   test('sends progress, if the agent wants it', async () => {
-    const agent = await agentOf(kit().executor)
-    const told: unknown[] = []
-    await agent.call({ id: 'toolu_1', name: 'count', args: {} }, { onprogress: (progress) => void told.push(progress) })
-    expect(told.length).toBeGreaterThan(0)
+    const agent = await agentOf(createKit().executor)
+    const updates: unknown[] = []
+    await agent.call(
+      { id: 'toolu_1', name: 'count', args: {} },
+      { onprogress: (progress) => void updates.push(progress) },
+    )
+    expect(updates.length).toBeGreaterThan(0)
     await agent.close()
   })
 
   test('asks before a call that needs approval, and not before others', async () => {
-    const { executor, runs } = kit()
+    const { executor, runs } = createKit()
     const asked: unknown[] = []
     const agent = await agentOf(executor, (question) => {
       asked.push(question)
@@ -56,7 +59,7 @@ describe.skipIf(missing !== undefined)('claudeAgentServer', () => {
   })
 
   test('leaves a call waiting that came without a question, or whose question had another answer than yes', async () => {
-    const { executor, runs } = kit()
+    const { executor, runs } = createKit()
     const silent = await agentOf(executor)
     expect(await silent.call(pay(500), { isUnasked: true })).toContain('approv')
     expect(await silent.call(pay(600))).toContain('approv')
@@ -69,7 +72,7 @@ describe.skipIf(missing !== undefined)('claudeAgentServer', () => {
   })
 
   test('does not run other args than the person was shown', async () => {
-    const { executor, runs } = kit()
+    const { executor, runs } = createKit()
     const asked = await agentOf(executor)
     await asked.call(pay(500))
     const forged = await agentOf(executor, () => true)
@@ -80,15 +83,15 @@ describe.skipIf(missing !== undefined)('claudeAgentServer', () => {
   })
 
   test('decides on no tool that is not the executor’s', async () => {
-    const given = { toolUseID: 'toolu_1', signal: new AbortController().signal }
-    const { executor } = kit()
+    const options = { toolUseID: 'toolu_1', signal: new AbortController().signal }
+    const { executor } = createKit()
     const alone = claudeAgentServer({ executor, session: 'chat-1', ask: () => true })
-    expect(await alone.canUseTool('Bash', { command: 'ls' }, given)).toMatchObject({ behavior: 'deny' })
-    const impostor = { ...given, mcpServer: { name: 'toolwright', source: 'project' } }
+    expect(await alone.canUseTool('Bash', { command: 'ls' }, options)).toMatchObject({ behavior: 'deny' })
+    const impostor = { ...options, mcpServer: { name: 'toolwright', source: 'project' } }
     expect(await alone.canUseTool('mcp__toolwright__pay', { cents: 5 }, impostor)).toMatchObject({ behavior: 'deny' })
     const canUseTool = (name: string) => Promise.resolve({ behavior: 'deny', message: `not ${name}` } as const)
     const composed = claudeAgentServer({ executor, session: 'chat-1', canUseTool })
-    expect(await composed.canUseTool('Bash', {}, given)).toEqual({ behavior: 'deny', message: 'not Bash' })
+    expect(await composed.canUseTool('Bash', {}, options)).toEqual({ behavior: 'deny', message: 'not Bash' })
   })
 
   test('runs in the agent of the SDK itself (HOSTS_CLAUDE=1, with an account)', async ({ skip }) => {

@@ -53,7 +53,7 @@ describe.skipIf(missing !== undefined)('tools of the AI SDK', () => {
         yield { status: 'done' }
       },
     }),
-    told: tool({
+    rows: tool({
       description: 'Tells the model something else',
       inputSchema: z.object({}),
       execute: () => ({ rows: [1, 2, 3] }),
@@ -107,9 +107,9 @@ describe.skipIf(missing !== undefined)('tools of the AI SDK', () => {
     expect((await run('even', { n: 3 })).error?.message).toContain('n has to be even')
     expect((await run('dynamic')).content).toEqual([{ type: 'text', text: 'dynamic' }])
     expect((await run('fails')).error).toMatchObject({ code: 'E_TOOL_DOWNSTREAM_ERROR' })
-    const told = await run('told')
-    expect(told.content).toEqual([{ type: 'text', text: '3 rows' }])
-    expect(await told.artifact?.asString()).toBe('{"rows":[1,2,3]}')
+    const rows = await run('rows')
+    expect(rows.content).toEqual([{ type: 'text', text: '3 rows' }])
+    expect(await rows.artifact?.asString()).toBe('{"rows":[1,2,3]}')
     expect((await run('picture')).content).toEqual([
       { type: 'text', text: 'a picture' },
       { type: 'image', data: 'aGk=', mimeType: 'image/png' },

@@ -7,7 +7,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { framework } from './_framework.ts'
 import { missing } from './_installed.ts'
-import { inProcess, journalFile, kit } from './_kit.ts'
+import { createKit, inProcess, journalFile } from './_kit.ts'
 import { runsOf } from './_tools.ts'
 
 const { graphOf, toolsOf } = await framework(() => import('./drivers/langgraph.ts'))
@@ -37,13 +37,13 @@ async function invoke(
 
 describe.skipIf(missing !== undefined)('langchainTools', () => {
   test('gives tools of LangChain’s own class, with the schema of the tool', () => {
-    const [pay] = toolsOf(kit().executor)
+    const [pay] = toolsOf(createKit().executor)
     expect(pay).toBeInstanceOf(DynamicStructuredTool)
     expect(pay).toMatchObject({ name: 'pay', description: 'Pays', schema: { required: ['cents'] } })
   })
 
   test('uses the id of the tool call, and the values of the run', async () => {
-    const { executor, runs } = kit()
+    const { executor, runs } = createKit()
     const tools = toolsOf(executor)
     const ada = await invoke(tools, call('c1', { cents: 5 }), { configurable: { toolwright: { user: 'ada' } } })
     const bob = await invoke(tools, call('c2', { cents: 6 }), { context: { user: 'bob' } })
@@ -55,7 +55,7 @@ describe.skipIf(missing !== undefined)('langchainTools', () => {
   })
 
   test('answers with a message whose artifact says which call it was', async () => {
-    const message = await invoke(toolsOf(kit().executor), call('c1', { cents: 5 }))
+    const message = await invoke(toolsOf(createKit().executor), call('c1', { cents: 5 }))
     expect(message).toBeInstanceOf(messages.ToolMessage)
     expect(message).toMatchObject({
       status: 'success',
@@ -108,16 +108,16 @@ describe.skipIf(missing !== undefined)('langchainTools', () => {
   })
 
   test('gives the model pictures if it should, and a note otherwise', async () => {
-    const { executor } = kit()
+    const { executor } = createKit()
     const core = { DynamicStructuredTool, ToolMessage: messages.ToolMessage }
-    const told = async (id: string, name: string, args: object, pictures?: boolean) => {
+    const contentOf = async (id: string, name: string, args: object, pictures?: boolean) => {
       const tools = langchainTools({ executor, session: 'thread-1', core, ...(pictures !== undefined && { pictures }) })
       return (await invoke(tools, call(id, args, name))).content
     }
     const url = 'data:image/png;base64,aGk='
-    expect(await told('c1', 'picture', {}, true)).toEqual([{ type: 'image_url', image_url: { url } }])
-    expect(await told('c2', 'picture', {})).toContain('image left out')
-    expect(await told('c3', 'pay', { cents: 5 }, true)).toBe('{"paid":5,"by":"unknown"}')
+    expect(await contentOf('c1', 'picture', {}, true)).toEqual([{ type: 'image_url', image_url: { url } }])
+    expect(await contentOf('c2', 'picture', {})).toContain('image left out')
+    expect(await contentOf('c3', 'pay', { cents: 5 }, true)).toBe('{"paid":5,"by":"unknown"}')
   })
 
   test('gives LangChain the options that a tool has for it, and keeps its own', () => {
@@ -134,22 +134,22 @@ describe.skipIf(missing !== undefined)('langchainTools', () => {
   })
 
   test('answers a call without an id with a text, and throws its error', async () => {
-    const [pay] = toolsOf(kit().executor)
+    const [pay] = toolsOf(createKit().executor)
     expect(await pay?.invoke({ cents: 5 })).toBe('{"paid":5,"by":"unknown"}')
     await expect(pay?.invoke({ cents: 'x' })).rejects.toMatchObject({ code: 'E_INVALID_TOOL_ARGS' })
   })
 
   test('tells the callbacks of the run, and the writer of the graph its progress', async () => {
-    const told: unknown[] = []
-    const writer = (chunk: unknown): void => void told.push(['writer', chunk])
+    const notices: unknown[] = []
+    const writer = (chunk: unknown): void => void notices.push(['writer', chunk])
     const callbacks = [
       {
-        handleToolStart: () => void told.push('start'),
-        handleToolEvent: (chunk: unknown) => void told.push(['event', chunk]),
-        handleToolEnd: (output: ToolMessage) => void told.push(['end', output.content]),
+        handleToolStart: () => void notices.push('start'),
+        handleToolEvent: (chunk: unknown) => void notices.push(['event', chunk]),
+        handleToolEnd: (output: ToolMessage) => void notices.push(['end', output.content]),
       },
     ]
-    await invoke(toolsOf(kit().executor), call('c1', {}, 'count'), { writer, callbacks })
+    await invoke(toolsOf(createKit().executor), call('c1', {}, 'count'), { writer, callbacks })
     const [one, two] = ['one', 'two'].map((data) => {
       return { type: 'tool-progress', toolCallId: 'c1', toolName: 'count', progress: { type: 'yield', data } }
     })
@@ -159,7 +159,7 @@ describe.skipIf(missing !== undefined)('langchainTools', () => {
       ['writer', two],
       ['event', two],
     ]
-    expect(told).toEqual(['start', ...progress, ['end', '{"counted":3}']])
+    expect(notices).toEqual(['start', ...progress, ['end', '{"counted":3}']])
   })
 
   test('leaves out tools that a provider runs, and says so', () => {
@@ -170,7 +170,7 @@ describe.skipIf(missing !== undefined)('langchainTools', () => {
   })
 
   test('says that a call waits if there is no interrupt, and decide answers it', async () => {
-    const { executor, runs } = kit()
+    const { executor, runs } = createKit()
     const message = await invoke(toolsOf(executor), call('c1', { cents: 500 }))
     expect(message.artifact).toMatchObject({ status: 'waiting' })
     for (const waiting of await executor.calls.waiting({ session: 'thread-1' }))
@@ -183,7 +183,7 @@ describe.skipIf(missing !== undefined)('langchainTools in a graph', () => {
   const pay = (cents: number) => ({ id: `c${cents}`, name: 'pay', args: { cents } })
 
   test('interrupt before a call that needs approval, and go on with the answer', async () => {
-    const { executor, runs } = kit()
+    const { executor, runs } = createKit()
     const graph = graphOf(toolsOf(executor, { interrupt }), [pay(5), pay(500)])
     expect(await graph.start()).toEqual({ asked: ['c500: Pay 500?'], said: {} })
     expect(runs()).toEqual(['pay 5'])
@@ -195,7 +195,7 @@ describe.skipIf(missing !== undefined)('langchainTools in a graph', () => {
   })
 
   test('run calls twice without a journal, as LangGraph does, and say so once', async () => {
-    const { executor, runs } = kit()
+    const { executor, runs } = createKit()
     const report = vi.fn()
     const bare = createExecutor({ tools: executor.tools() })
     const graph = graphOf(toolsOf(bare, { interrupt, report }), [pay(5), pay(500)])
@@ -212,7 +212,7 @@ describe.skipIf(missing !== undefined)('langchainTools in a graph', () => {
     ['the second', [false, true], ['pay 600']],
     ['both', [true, true], ['pay 500', 'pay 600']],
   ])('give each of two calls its own answer: a yes to %s', async (_, [first, second], paid) => {
-    const { executor, runs } = kit()
+    const { executor, runs } = createKit()
     const graph = graphOf(toolsOf(executor, { interrupt }), [pay(500), pay(600)])
     expect((await graph.start()).asked).toEqual(['c500: Pay 500?'])
     expect((await graph.resume({ approved: first })).asked).toEqual(['c600: Pay 600?'])
@@ -221,7 +221,7 @@ describe.skipIf(missing !== undefined)('langchainTools in a graph', () => {
   })
 
   test.each([[false], ['true'], [1], [{ approved: 'true' }], [{}]])('take %j for no', async (answer) => {
-    const { executor, runs } = kit()
+    const { executor, runs } = createKit()
     const graph = graphOf(toolsOf(executor, { interrupt }), [pay(500)])
     await graph.start()
     const { said } = await graph.resume(answer)
@@ -230,7 +230,7 @@ describe.skipIf(missing !== undefined)('langchainTools in a graph', () => {
   })
 
   test('give each question its own answer by its id, if an agent asks several at once', async () => {
-    const { executor, runs } = kit()
+    const { executor, runs } = createKit()
     const llm = fakeModel()
       .respondWithTools([pay(500), pay(700)])
       .respond(new messages.AIMessage('done'))
@@ -241,9 +241,9 @@ describe.skipIf(missing !== undefined)('langchainTools in a graph', () => {
     const questions = isInterrupted<{ toolCallId: string }>(asked) ? asked[INTERRUPT] : []
     const answers = questions.map(({ id = '', value }) => [id, { approved: value?.toolCallId === 'c700' }] as const)
     expect(answers).toHaveLength(2)
-    const { messages: told } = await agent.invoke(new Command({ resume: Object.fromEntries(answers) }), config)
+    const { messages: history } = await agent.invoke(new Command({ resume: Object.fromEntries(answers) }), config)
     expect(runs()).toEqual(['pay 700'])
-    const results = told.filter((message) => message instanceof messages.ToolMessage)
+    const results = history.filter((message) => message instanceof messages.ToolMessage)
     expect(results.map(({ tool_call_id: id, status }) => [id, status])).toEqual([
       ['c500', 'error'],
       ['c700', 'success'],
@@ -251,7 +251,7 @@ describe.skipIf(missing !== undefined)('langchainTools in a graph', () => {
   })
 
   test('do not run other args than the person was shown, nor a call of another session', async () => {
-    const { executor, runs } = kit()
+    const { executor, runs } = createKit()
     await graphOf(toolsOf(executor, { interrupt }), [pay(500)]).start()
     const forged = graphOf(toolsOf(executor, { interrupt }), [{ ...pay(500), args: { cents: 90_000 } }])
     await forged.start()

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { framework } from './_framework.ts'
 import { missing } from './_installed.ts'
-import { inProcess, journalFile, kit } from './_kit.ts'
+import { createKit, inProcess, journalFile } from './_kit.ts'
 import { runsOf } from './_tools.ts'
 
 const { agentOf, read } = await framework(() => import('./drivers/mastra.ts'))
@@ -21,7 +21,7 @@ const pay = (cents: number) => ({ id: `c${cents}`, name: 'pay', args: { cents } 
 
 describe.skipIf(missing !== undefined)('mastraTools', () => {
   test('use the id of the tool call, and the request context as values', async () => {
-    const { executor } = kit()
+    const { executor } = createKit()
     const model = modelOf({ calls: [pay(5)] }, { text: 'done' })
     const requestContext = new RequestContext([['user', 'ada']])
     const { results } = await read(await agentOf(executor, model).stream('go', { requestContext }))
@@ -32,7 +32,7 @@ describe.skipIf(missing !== undefined)('mastraTools', () => {
 
   test('write their progress, and keep JSON without a token', async () => {
     const model = modelOf({ calls: [{ id: 'c1', name: 'count', args: {} }] }, { text: 'done' })
-    const { written, results } = await read(await agentOf(kit().executor, model).stream('go'))
+    const { written, results } = await read(await agentOf(createKit().executor, model).stream('go'))
     expect(written).toEqual(
       ['one', 'two'].map((data) => ({ toolCallId: 'c1', toolName: 'count', type: 'yield', data })),
     )
@@ -40,7 +40,7 @@ describe.skipIf(missing !== undefined)('mastraTools', () => {
   })
 
   test('suspend the run, and go on with the answer', async () => {
-    const { executor, runs } = kit()
+    const { executor, runs } = createKit()
     const agent = agentOf(executor, modelOf({ calls: [pay(5), pay(500)] }, { text: 'done' }))
     const { runId, suspended } = await read(await agent.stream('go'))
     expect(suspended).toMatchObject([
@@ -80,7 +80,7 @@ describe.skipIf(missing !== undefined)('mastraTools', () => {
   test.each([[{ approved: false }], [{ approved: 'true' }], [{ approved: 1 }], [{}]])(
     'take %j for no',
     async (answer) => {
-      const { executor, runs } = kit()
+      const { executor, runs } = createKit()
       const agent = agentOf(executor, modelOf({ calls: [pay(500)] }, { text: 'done' }))
       const { runId } = await read(await agent.stream('go'))
       const { results } = await read(await agent.resumeStream(answer, { runId, toolCallId: 'c500' }))
@@ -90,7 +90,7 @@ describe.skipIf(missing !== undefined)('mastraTools', () => {
   )
 
   test('do not run what no person was asked, nor other args than were shown', async () => {
-    const { executor, runs } = kit()
+    const { executor, runs } = createKit()
     const [payTool] = Object.values(mastraTools({ executor, session: 'thread-1', createTool }))
     const agent = { agentId: 'payer', toolCallId: 'c500', messages: [], suspend: () => Promise.resolve() }
     const forge = (cents: number, id = 'c500') =>
@@ -108,13 +108,13 @@ describe.skipIf(missing !== undefined)('mastraTools', () => {
     const first = await inProcess('_mastra-child.ts', { file })
     expect(first).toMatchObject({ suspended: [{ toolCallId: 'c500', suspendPayload: { prompt: 'Pay 500?' } }] })
     expect(runsOf(file)).toEqual(['pay 5'])
-    const { told } = await inProcess<{ told: unknown }>('_mastra-child.ts', { file, answer: { approved: true } })
-    expect(toldOf(told, 'c500')).toMatchObject({ value: { paid: 500 } })
+    const { prompt } = await inProcess<{ prompt: unknown }>('_mastra-child.ts', { file, answer: { approved: true } })
+    expect(toldOf(prompt, 'c500')).toMatchObject({ value: { paid: 500 } })
     expect(runsOf(file)).toEqual(['pay 5', 'pay 500'])
   })
 
   test('are steps of workflows: each run of a step is a call, and a suspended one goes on', async () => {
-    const { executor, runs } = kit()
+    const { executor, runs } = createKit()
     const tools = mastraTools({ executor, session: 'thread-1', createTool })
     const workflow = createWorkflow({ id: 'payments', inputSchema: z.any(), outputSchema: z.any() })
       .then(createStep(tools['pay'] as never))
@@ -149,12 +149,12 @@ describe.skipIf(missing !== undefined)('fromMastra', () => {
   test('validates, asks, runs, and keeps the output beside the words for the model', async () => {
     const requestContext = (values: object) => new RequestContext(Object.entries(values))
     const executor = createExecutor({ tools: fromMastra([weather()], { requestContext }) })
-    const told: unknown[] = []
-    executor.on('tool:progress', ({ data }) => void told.push(data))
+    const progress: unknown[] = []
+    executor.on('tool:progress', ({ data }) => void progress.push(data))
     const result = await executor.execute({ name: 'weather', args: { city: 'Oslo' } }, { values: { user: 'ada' } })
     expect(result.content).toEqual([{ type: 'text', text: 'Fine in Oslo' }])
     expect(await result.artifact?.cat()).toBe('{"city":"Oslo","user":"ada"}')
-    expect(told).toEqual([{ looking: 'Oslo' }])
+    expect(progress).toEqual([{ looking: 'Oslo' }])
     expect((await executor.execute({ name: 'weather', args: { city: 'O' } })).error?.code).toBe('E_INVALID_TOOL_ARGS')
     expect((await executor.execute({ name: 'weather', args: { city: 'Atlantis' } })).status).toBe('waiting')
   })

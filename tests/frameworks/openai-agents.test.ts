@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { framework } from './_framework.ts'
 import { missing } from './_installed.ts'
-import { inProcess, kit } from './_kit.ts'
+import { createKit, inProcess } from './_kit.ts'
 
 const {
   RunContext,
@@ -19,51 +19,51 @@ const large = { id: 'c1', name: 'pay', args: { cents: 500 } }
 
 describe.skipIf(missing !== undefined)('OpenAI Agents', () => {
   test('interrupts the run with the call, whose state goes on in another process, once', async () => {
-    const its = kit()
-    const { agent } = agentOf(its.executor, modelOf([large]))
+    const kit = createKit()
+    const { agent } = agentOf(kit.executor, modelOf([large]))
     const { interruptions, state } = await new Runner().run(agent, 'go', { context: { user: 'ada' } })
     expect(interruptions.map(({ name, arguments: text }) => [name, text])).toEqual([['pay', '{"cents":500}']])
-    expect(its.runs()).toEqual([])
-    await its.executor.close()
-    const input = { file: its.file, state: state.toString(), id: 'c1' }
+    expect(kit.runs()).toEqual([])
+    await kit.executor.close()
+    const input = { file: kit.file, state: state.toString(), id: 'c1' }
     const first = await inProcess<{ words: string }>('_openai-agents-child.ts', input)
     expect(first.words).toBe('{"paid":500,"by":"ada"}')
     expect(await inProcess('_openai-agents-child.ts', input)).toEqual(first)
-    expect(its.runs()).toEqual(['pay 500'])
+    expect(kit.runs()).toEqual(['pay 500'])
   })
 
   test('approves the calls that come after "always approve", and records each', async () => {
-    const its = kit()
+    const kit = createKit()
     const model = modelOf([large], [{ ...large, id: 'c2', args: { cents: 600 } }])
-    const { agent } = agentOf(its.executor, model)
+    const { agent } = agentOf(kit.executor, model)
     const { interruptions, state } = await new Runner().run(agent, 'go')
     const [asked] = interruptions
     if (asked === undefined) throw new Error('nothing was asked')
     state.approve(asked, { alwaysApprove: true })
     await new Runner().run(agent, state)
-    expect(its.runs()).toEqual(['pay 500', 'pay 600'])
+    expect(kit.runs()).toEqual(['pay 500', 'pay 600'])
     for (const id of ['c1', 'c2']) {
-      expect((await its.executor.calls.get(`run-1/${id}`)).approval).toMatchObject({ decidedBy: 'openai-agents' })
+      expect((await kit.executor.calls.get(`run-1/${id}`)).approval).toMatchObject({ decidedBy: 'openai-agents' })
     }
   })
 
   test('hears of a rejection with its message, and closes the record', async () => {
-    const its = kit()
-    const { agent, passAnswers } = agentOf(its.executor, modelOf([large]))
+    const kit = createKit()
+    const { agent, passAnswers } = agentOf(kit.executor, modelOf([large]))
     const { interruptions, state } = await new Runner().run(agent, 'go')
     expect(await passAnswers(state)).toEqual([]) // not answered yet
     for (const asked of interruptions) state.reject(asked, { message: 'not on a Friday' })
     const [heard] = await passAnswers(state)
     expect(heard).toMatchObject({ status: 'denied', error: { message: expect.stringContaining('Friday') as string } })
-    expect(its.runs()).toEqual([])
+    expect(kit.runs()).toEqual([])
   })
 
   test('refuses the duplicate keys of the model’s own text, which JSON.parse would hide', async () => {
-    const its = kit()
+    const kit = createKit()
     const model = modelOf([{ id: 'c1', name: 'pay', text: '{"cents":1,"cents":2}' }])
-    await new Runner().run(agentOf(its.executor, model).agent, 'go')
+    await new Runner().run(agentOf(kit.executor, model).agent, 'go')
     expect(toldOf(model, 'c1')).toContain('the key comes a second time')
-    expect(its.runs()).toEqual([])
+    expect(kit.runs()).toEqual([])
   })
 
   test.each([
@@ -71,34 +71,34 @@ describe.skipIf(missing !== undefined)('OpenAI Agents', () => {
     ['', 'An error occurred while parsing tool arguments'],
     ['[1]', 'The args of pay are not valid: must be object, got array'],
     ['7', 'The args of pay are not valid: must be object, got number 7'],
-  ])('is asked by the SDK about a call with the text %j, which then runs nothing', async (words, told) => {
-    const its = kit()
-    const { agent, passAnswers } = agentOf(its.executor, modelOf([{ id: 'c1', name: 'pay', text: words }]))
+  ])('is asked by the SDK about a call with the text %j, which then runs nothing', async (words, message) => {
+    const kit = createKit()
+    const { agent, passAnswers } = agentOf(kit.executor, modelOf([{ id: 'c1', name: 'pay', text: words }]))
     const { interruptions, state } = await new Runner().run(agent, 'go')
     expect(interruptions.map(({ name }) => name)).toEqual(['pay'])
     for (const asked of interruptions) state.approve(asked)
     expect(await passAnswers(state)).toEqual([])
     const model = modelOf()
-    const resumed = await RunState.fromString(agentOf(its.executor, model).agent, state.toString())
-    await new Runner().run(agentOf(its.executor, model).agent, resumed)
-    expect(toldOf(model, 'c1')).toContain(told)
-    expect([its.runs(), await its.executor.calls.waiting()]).toEqual([[], []])
+    const resumed = await RunState.fromString(agentOf(kit.executor, model).agent, state.toString())
+    await new Runner().run(agentOf(kit.executor, model).agent, resumed)
+    expect(toldOf(model, 'c1')).toContain(message)
+    expect([kit.runs(), await kit.executor.calls.waiting()]).toEqual([[], []])
   })
 
   test('refuses a state whose args were changed after they were shown', async () => {
-    const its = kit()
-    const { agent } = agentOf(its.executor, modelOf([large]))
+    const kit = createKit()
+    const { agent } = agentOf(kit.executor, modelOf([large]))
     const { state } = await new Runner().run(agent, 'go')
     const forged = await RunState.fromString(agent, state.toString().replaceAll('500', '900'))
     for (const asked of forged.getInterruptions()) forged.approve(asked)
     const model = modelOf()
-    await new Runner().run(agentOf(its.executor, model).agent, forged).catch(() => {}) // the SDK may refuse it first
-    expect(its.runs()).toEqual([])
+    await new Runner().run(agentOf(kit.executor, model).agent, forged).catch(() => {}) // the SDK may refuse it first
+    expect(kit.runs()).toEqual([])
   })
 
   test('gives the model pictures as parts', async () => {
     const model = modelOf([{ id: 'c1', name: 'picture', args: {} }])
-    await new Runner().run(agentOf(kit().executor, model).agent, 'go')
+    await new Runner().run(agentOf(createKit().executor, model).agent, 'go')
     expect(toldOf(model, 'c1')).toContain('data:image/png;base64,aGk=')
   })
 

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { framework } from './_framework.ts'
 import { missing } from './_installed.ts'
-import { inProcess, journalFile, kit } from './_kit.ts'
+import { createKit, inProcess, journalFile } from './_kit.ts'
 import { runsOf } from './_tools.ts'
 
 const { agentOf, FakeModel, resultIn, toldOf } = await framework(() => import('./drivers/strands.ts'))
@@ -17,13 +17,13 @@ const pay = (cents: number) => ({ id: `c${cents}`, name: 'pay', args: { cents } 
 
 describe.skipIf(missing !== undefined)('strandsTools', () => {
   test('give tools of Strands’ own class, with the schema of the tool', () => {
-    const [own] = agentOf(kit().executor, new FakeModel([])).tools
+    const [own] = agentOf(createKit().executor, new FakeModel([])).tools
     expect(own).toBeInstanceOf(sdk.Tool)
     expect(own).toMatchObject({ name: 'pay', description: 'Pays', toolSpec: { inputSchema: { required: ['cents'] } } })
   })
 
   test('use the id of the tool use, and the invocation state as values', async () => {
-    const { executor } = kit()
+    const { executor } = createKit()
     const agent = agentOf(executor, new FakeModel([[pay(5)]]))
     await agent.invoke('go', { invocationState: { user: 'ada' } })
     expect(resultIn(agent, 'c5')).toMatchObject({ status: 'success', content: [{ json: { paid: 5, by: 'ada' } }] })
@@ -45,19 +45,19 @@ describe.skipIf(missing !== undefined)('strandsTools', () => {
 
   test('stream their progress, and answer with blocks of text, JSON and pictures', async () => {
     const calls = ['count', 'picture', 'fail'].map((name) => ({ id: name, name, args: {} }))
-    const agent = agentOf(kit().executor, new FakeModel([calls]))
-    const told: unknown[] = []
+    const agent = agentOf(createKit().executor, new FakeModel([calls]))
+    const progress: unknown[] = []
     for await (const event of agent.stream('go')) {
-      if (event.type === 'toolStreamUpdateEvent') told.push(event.event.data)
+      if (event.type === 'toolStreamUpdateEvent') progress.push(event.event.data)
     }
-    expect(told).toEqual(['one', 'two'].map((data) => ({ type: 'yield', data })))
+    expect(progress).toEqual(['one', 'two'].map((data) => ({ type: 'yield', data })))
     expect(resultIn(agent, 'count')?.content).toMatchObject([{ type: 'jsonBlock', json: { counted: 3 } }])
     expect(resultIn(agent, 'picture')?.content).toMatchObject([{ type: 'imageBlock', format: 'png' }])
     expect(resultIn(agent, 'fail')).toMatchObject({ status: 'error', content: [{ type: 'textBlock' }] })
   })
 
   test('interrupt the agent, and each response is for its own call', async () => {
-    const { executor, runs } = kit()
+    const { executor, runs } = createKit()
     const agent = agentOf(executor, new FakeModel([[pay(5), pay(500), pay(600)]]))
     const { stopReason, interrupts = [] } = await agent.invoke('go')
     expect(stopReason).toBe('interrupt')
@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)('strandsTools', () => {
   })
 
   test.each<[JSONValue]>([[false], ['true'], [1], [{ approved: 'true' }], [{}]])('take %j for no', async (response) => {
-    const { executor, runs } = kit()
+    const { executor, runs } = createKit()
     const agent = agentOf(executor, new FakeModel([[pay(500)]]))
     const { interrupts = [] } = await agent.invoke('go')
     await agent.invoke(interrupts.map(({ id }) => ({ interruptResponse: { interruptId: id, response } })))
@@ -90,7 +90,7 @@ describe.skipIf(missing !== undefined)('strandsTools', () => {
   })
 
   test('do not run other args than the person was shown', async () => {
-    const { executor, runs } = kit()
+    const { executor, runs } = createKit()
     await agentOf(executor, new FakeModel([[pay(500)]])).invoke('go')
     const forged = agentOf(executor, new FakeModel([[{ ...pay(500), args: { cents: 90_000 } }]]))
     const { interrupts = [] } = await forged.invoke('go')
@@ -126,11 +126,11 @@ describe.skipIf(missing !== undefined)('fromStrands', () => {
       },
     })
     const executor = createExecutor({ tools: fromStrands([weather]) })
-    const told: unknown[] = []
-    executor.on('tool:progress', ({ data }) => void told.push(data))
+    const progress: unknown[] = []
+    executor.on('tool:progress', ({ data }) => void progress.push(data))
     const result = await executor.execute({ name: 'weather', args: { city: 'Oslo' } }, { values: { user: 'ada' } })
     expect(result).toMatchObject({ status: 'ok', content: [{ type: 'json', data: { city: 'Oslo', user: 'ada' } }] })
-    expect(told).toEqual(['looking at Oslo'])
+    expect(progress).toEqual(['looking at Oslo'])
     const refused = await executor.execute({ name: 'weather', args: { city: 'O' } })
     expect(refused.error?.code).toBe('E_INVALID_TOOL_ARGS')
   })

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { framework } from './_framework.ts'
 import { missing } from './_installed.ts'
-import { journalFile, kit } from './_kit.ts'
+import { createKit, journalFile } from './_kit.ts'
 
 const { answered, request } = await framework(() => import('./drivers/tanstack.ts'))
 const { toolDefinition } = await framework(() => import('@tanstack/ai'))
@@ -33,15 +33,15 @@ const call = { id: 'c1', name: 'deploy', args: { to: 'stage' } }
 
 describe.skipIf(missing !== undefined)('tanstackTools', () => {
   test('use the id of the tool call, and the context of the run as values', async () => {
-    const { executor } = kit()
+    const { executor } = createKit()
     const pay = { id: 'c5', name: 'pay', args: { cents: 5 } }
-    const { told } = await request(executor, [pay], { context: { user: 'ada' } })
-    expect(told('c5')).toBe('{"paid":5,"by":"ada"}')
+    const { resultOf } = await request(executor, [pay], { context: { user: 'ada' } })
+    expect(resultOf('c5')).toBe('{"paid":5,"by":"ada"}')
     expect(await executor.calls.get('chat-1/c5')).toMatchObject({ status: 'ok', toolCallId: 'c5' })
   })
 
   test('emit their progress as custom events', async () => {
-    const { chunks } = await request(kit().executor, [{ id: 'c1', name: 'count', args: {} }])
+    const { chunks } = await request(createKit().executor, [{ id: 'c1', name: 'count', args: {} }])
     const events = chunks.filter((chunk) => chunk.type === 'CUSTOM') as unknown as { name: string; value: object }[]
     const progress = ['one', 'two'].map((data) => ({ toolCallId: 'c1', toolName: 'count', type: 'yield', data }))
     expect(events.filter(({ name }) => name === 'tool-progress').map(({ value }) => value)).toEqual(progress)
@@ -53,8 +53,8 @@ describe.skipIf(missing !== undefined)('tanstackTools', () => {
     expect(JSON.stringify(chunks)).toContain('"outcome":{"type":"interrupt"')
     expect((await executor.calls.waiting()).map(({ id }) => id)).toEqual(['c1'])
     expect(runs).toEqual([])
-    const { told } = await request(executor, [], { messages: answered(call, true) })
-    expect(told('c1')).toBe('{"deployed":"stage"}')
+    const { resultOf } = await request(executor, [], { messages: answered(call, true) })
+    expect(resultOf('c1')).toBe('{"deployed":"stage"}')
     await request(executor, [], { messages: answered(call, true) })
     expect(runs).toEqual(['stage'])
     expect((await executor.calls.get('chat-1/c1')).approval).toMatchObject({ decidedBy: 'tanstack' })
@@ -64,15 +64,15 @@ describe.skipIf(missing !== undefined)('tanstackTools', () => {
     const first = deploying()
     await request(first.executor, [call])
     const second = deploying(first.file)
-    const { told } = await request(second.executor, [], { messages: answered(call, true) })
-    expect([told('c1'), first.runs, second.runs]).toEqual(['{"deployed":"stage"}', [], ['stage']])
+    const { resultOf } = await request(second.executor, [], { messages: answered(call, true) })
+    expect([resultOf('c1'), first.runs, second.runs]).toEqual(['{"deployed":"stage"}', [], ['stage']])
   })
 
   test('record what the client denies', async () => {
     const { executor, runs } = deploying()
     await request(executor, [call])
-    const { told } = await request(executor, [], { messages: answered(call, false) })
-    expect(told('c1')).toContain('denied')
+    const { resultOf } = await request(executor, [], { messages: answered(call, false) })
+    expect(resultOf('c1')).toContain('denied')
     expect(await executor.calls.get('chat-1/c1')).toMatchObject({ status: 'denied' })
     expect([runs, await executor.calls.waiting()]).toEqual([[], []])
   })
@@ -98,13 +98,13 @@ describe.skipIf(missing !== undefined)('tanstackTools', () => {
   })
 
   test('give the model pictures as parts', async () => {
-    const { told } = await request(kit().executor, [{ id: 'c1', name: 'picture', args: {} }])
+    const { resultOf } = await request(createKit().executor, [{ id: 'c1', name: 'picture', args: {} }])
     const part = { type: 'image', source: { type: 'data', value: 'aGk=', mimeType: 'image/png' } }
-    expect(JSON.parse(told('c1') ?? '')).toEqual([part])
+    expect(JSON.parse(resultOf('c1') ?? '')).toEqual([part])
   })
 
   test('throw what failed, which is an error for TanStack', async () => {
-    const [pay] = tanstackTools({ executor: kit().executor, session: 'chat-1' }).tools
+    const [pay] = tanstackTools({ executor: createKit().executor, session: 'chat-1' }).tools
     await expect(pay?.execute({ cents: 'x' }, { toolCallId: 'c1' })).rejects.toThrow('cents')
   })
 })
@@ -126,12 +126,12 @@ describe.skipIf(missing !== undefined)('fromTanstack', () => {
     const drop = toolDefinition({ name: 'drop', description: 'Drops', inputSchema: z.object({}), needsApproval: true })
     const tools = fromTanstack([weather, wrong, choose, drop.server(() => 'dropped')] as never)
     const executor = createExecutor({ tools })
-    const told: unknown[] = []
-    executor.on('tool:progress', ({ type, data }) => void told.push([type, data]))
+    const progress: unknown[] = []
+    executor.on('tool:progress', ({ type, data }) => void progress.push([type, data]))
     const values = { user: 'ada' }
     const run = async (name: string, args: object = {}) => executor.execute({ name, args }, { values })
     expect((await run('weather', { city: 'Oslo' })).content).toMatchObject([{ data: { city: 'Oslo', user: 'ada' } }])
-    expect(told).toEqual([['looking', { city: 'Oslo' }]])
+    expect(progress).toEqual([['looking', { city: 'Oslo' }]])
     expect((await run('weather', { city: 'O' })).error?.code).toBe('E_INVALID_TOOL_ARGS')
     expect((await run('weather', { city: 'Atlantis' })).error?.message).toContain('under water')
     expect((await run('wrong', { city: 'Oslo' })).error?.code).toBe('E_INVALID_TOOL_RESULT')

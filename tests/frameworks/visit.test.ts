@@ -97,13 +97,13 @@ describe('a call of a framework', () => {
 
   test('tells its own progress, and no longer than it runs', async () => {
     const { visit, executor } = paying()
-    const told: unknown[] = []
+    const events: unknown[] = []
     await Promise.all([
-      visit.run({ ...large, args: { cents: 5 } }, { tell: ({ type, id }) => void told.push([id, type]) }),
+      visit.run({ ...large, args: { cents: 5 } }, { tell: ({ type, id }) => void events.push([id, type]) }),
       visit.run({ ...large, id: 'c2', args: { cents: 5 } }),
     ])
     await executor.execute({ name: 'pay', args: { cents: 5 } })
-    expect(told).toEqual([['c1', 'paying']])
+    expect(events).toEqual([['c1', 'paying']])
   })
 
   test('leaves out progress that is not read after 1,000 events, and says how many it has left out', async () => {

@@ -43,7 +43,7 @@ export interface Found {
  */
 async function endingOf(run: Promise<Heard>): Promise<Ending> {
   const ended = run.then(
-    (heard): Ending => ({ is: 'told', words: heard.told(pay.id) ?? '' }),
+    (heard): Ending => ({ is: 'told', words: heard.resultOf(pay.id) ?? '' }),
     (error: unknown): Ending => ({ is: 'thrown', words: wordsOf(error) }),
   )
   const tick = (): Promise<undefined> => new Promise((resolve) => setTimeout(() => resolve(undefined), 50))
@@ -97,7 +97,7 @@ export async function measure(compared: Compared, folder: string): Promise<Measu
   const repeated = { oneTurn, twoTurns, again: await outcome(again) }
   const log = scene('large', [{ ...pay, name: 'log', args: {} }])
   const heard = await run(log)
-  const bytes = Buffer.byteLength(heard.told(pay.id) ?? '')
+  const bytes = Buffer.byteLength(heard.resultOf(pay.id) ?? '')
   const own = log.offers.map(({ name }) => name)
   const tools = bytes < large ? heard.offered.filter((name) => !own.includes(name)) : []
   const [timeout, abort] = await late

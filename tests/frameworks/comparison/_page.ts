@@ -22,7 +22,7 @@ const sections: readonly Section[] = [
   {
     title: 'A tool that is not there',
     text: 'The model calls `refund`, which is not among the tools.',
-    cell: ({ unknownTool }) => ending('', unknownTool.ending),
+    cell: ({ unknownTool }) => textOf('', unknownTool.ending),
   },
   {
     title: 'A large result',
@@ -40,7 +40,7 @@ const sections: readonly Section[] = [
       'sends the whole request again. How often does the handler run?',
     cell: ({ repeated: { oneTurn, twoTurns, again } }) => {
       const text = `One turn: ${oneTurn.runs}. Two turns: ${twoTurns.runs}. Sent again: ${again.runs}.`
-      return oneTurn.runs > 0 ? text : ending(text, oneTurn.ending)
+      return oneTurn.runs > 0 ? text : textOf(text, oneTurn.ending)
     },
   },
   {
@@ -63,7 +63,7 @@ const sections: readonly Section[] = [
       const more = second.runs - first.runs
       const again = second.ending.is === 'thrown' ? 'refused' : count(more, 'more run')
       const text = `Before the answer: ${count(before, 'run')}. With it: ${count(first.runs, 'run')}. The answer again: ${again}.`
-      return first.runs > 0 ? text : ending(text, first.ending)
+      return first.runs > 0 ? text : textOf(text, first.ending)
     },
   },
   {
@@ -74,27 +74,27 @@ const sections: readonly Section[] = [
     cell: ({ isStored, killed }) => {
       const stored = isStored === undefined ? 'Has no store.' : isStored ? 'Stored.' : 'Not stored.'
       if (killed.runs > 1) return `${stored} Runs again: yes.`
-      return ending(`${stored} Runs again: no.`, killed.ending)
+      return textOf(`${stored} Runs again: no.`, killed.ending)
     },
   },
 ]
 
-function outcome({ runs, ending: its }: Outcome): string {
-  return ending(runs === 0 ? 'No.' : `Yes, ${count(runs, 'time')}.`, its)
+function outcome({ runs, ending }: Outcome): string {
+  return textOf(runs === 0 ? 'No.' : `Yes, ${count(runs, 'time')}.`, ending)
 }
 
-function late({ ending: its, isHandlerTold }: Late): string {
+function late({ ending, isHandlerTold }: Late): string {
   const signal = isHandlerTold ? 'is aborted' : 'is not aborted'
-  if (its.is === 'waits') return `The run still waits for the handler. The handler’s signal ${signal}.`
-  return ending('', its)
+  if (ending.is === 'waits') return `The run still waits for the handler. The handler’s signal ${signal}.`
+  return textOf('', ending)
 }
 
 /** What was told, cut so that the cell is no longer than it may be. */
-function ending(before: string, its: Ending): string {
-  if (its.is === 'waits') return `${before} The run still waits.`.trim()
-  const lead = its.is === 'told' ? 'The model reads:' : 'The application gets:'
+function textOf(before: string, ending: Ending): string {
+  if (ending.is === 'waits') return `${before} The run still waits.`.trim()
+  const lead = ending.is === 'told' ? 'The model reads:' : 'The application gets:'
   const start = `${before} ${lead} `.trimStart()
-  const words = its.words
+  const words = ending.words
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/elapsed: \d+ms/g, 'elapsed: …')
     .trim()

@@ -31,7 +31,7 @@ export interface Scene {
 
 export interface Heard {
   /** What the model read as the result of a call; nothing if it read no result. */
-  readonly told: (id: string) => string | undefined
+  readonly resultOf: (id: string) => string | undefined
   /** The names of the tools that the model was offered. */
   readonly offered: readonly string[]
 }

@@ -37,8 +37,8 @@ export async function agentOf(
     server,
     async call({ id, name, args }, { signal = new AbortController().signal, isUnasked, onprogress } = {}) {
       const input = args as { [key: string]: unknown }
-      const given = { toolUseID: id, signal, mcpServer: { name: 'toolwright', source: 'sdk' } }
-      const permission = isUnasked ? undefined : await canUseTool(`mcp__toolwright__${name}`, input, given)
+      const options = { toolUseID: id, signal, mcpServer: { name: 'toolwright', source: 'sdk' } }
+      const permission = isUnasked ? undefined : await canUseTool(`mcp__toolwright__${name}`, input, options)
       if (permission?.behavior === 'deny') return permission.message
       const meta = { 'claudecode/toolUseId': id }
       const result = await client.callTool({ name, arguments: input, _meta: meta }, undefined, {

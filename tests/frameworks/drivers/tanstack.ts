@@ -54,7 +54,7 @@ export function answered({ id, name, args }: Call, approved: unknown): object[] 
 export interface Chat {
   readonly chunks: StreamChunk[]
   /** What the model read as the result of a call. */
-  readonly told: (id: string) => string | undefined
+  readonly resultOf: (id: string) => string | undefined
 }
 
 /** One request of a client. */
@@ -82,11 +82,11 @@ export async function request(
     context: context ?? {},
   })
   for await (const chunk of run as AsyncIterable<StreamChunk>) chunks.push(chunk)
-  const told = (id: string): string | undefined => {
+  const resultOf = (id: string): string | undefined => {
     const found = asked.at(-1)?.find((message) => message.role === 'tool' && message.toolCallId === id)
     return found === undefined ? undefined : textOf(found.content)
   }
-  return { chunks, told }
+  return { chunks, resultOf }
 }
 
 /** Returns the words of a result: those of its error, if it is one. */
@@ -100,7 +100,7 @@ export const driver: Driver = {
   name: 'TanStack AI',
   asksNoPerson: true, // about calls whose args decide
   async run({ executor }, call, { signal, session } = {}) {
-    const { told } = await request(executor, [call], { ...(signal && { signal }), ...(session && { session }) })
-    return { words: told(call.id), isAsked: false }
+    const { resultOf } = await request(executor, [call], { ...(signal && { signal }), ...(session && { session }) })
+    return { words: resultOf(call.id), isAsked: false }
   },
 }

@@ -26,7 +26,7 @@ export async function loop(
   return {
     messages: [...messages, ...(await stream.response).messages],
     content: await stream.content,
-    told: (id) => wordsOf(toldOf(prompts.at(-1)?.prompt, id)),
+    resultOf: (id) => wordsOf(toldOf(prompts.at(-1)?.prompt, id)),
     offered: prompts[0]?.tools?.map(({ name }) => name) ?? [],
   }
 }

@@ -17,14 +17,14 @@ class FileSaver extends MemorySaver {
     if (existsSync(file)) Object.assign(this, deserialize(readFileSync(file)))
   }
 
-  override async put(...given: Parameters<MemorySaver['put']>): ReturnType<MemorySaver['put']> {
-    const config = await super.put(...given)
+  override async put(...parameters: Parameters<MemorySaver['put']>): ReturnType<MemorySaver['put']> {
+    const config = await super.put(...parameters)
     this.#save()
     return config
   }
 
-  override async putWrites(...given: Parameters<MemorySaver['putWrites']>): Promise<void> {
-    await super.putWrites(...given)
+  override async putWrites(...parameters: Parameters<MemorySaver['putWrites']>): Promise<void> {
+    await super.putWrites(...parameters)
     this.#save()
   }
 
@@ -62,12 +62,12 @@ function start({ folder, offers, turns, timeout, isAsked, signal }: Scene): (inp
   return async (input) => {
     const config = { configurable: { thread_id: 'thread-1' }, recursionLimit: 10, ...(signal && { signal }) }
     const { messages } = await graph.invoke(input as never, { ...config, durability: 'sync' })
-    const told = (id: string): string | undefined => {
+    const resultOf = (id: string): string | undefined => {
       const found = messages.findLast((each) => each instanceof ToolMessage && each.tool_call_id === id)
       if (found === undefined) return undefined
       return typeof found.content === 'string' ? found.content : JSON.stringify(found.content)
     }
-    return { told, offered: tools.map(({ name }) => name) }
+    return { resultOf, offered: tools.map(({ name }) => name) }
   }
 }
 

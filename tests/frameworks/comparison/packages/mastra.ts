@@ -16,11 +16,11 @@ function storageIn(file: string): InMemoryStore {
   const { workflows } = storage.stores
   const { workflows: runs } = (workflows as unknown as { readonly db: { readonly workflows: Runs } }).db
   if (existsSync(file)) for (const [key, run] of deserialize(readFileSync(file)) as Runs) runs.set(key, run)
-  const writes = workflows as unknown as Record<string, (given: unknown) => Promise<unknown>>
+  const writes = workflows as unknown as Record<string, (update: unknown) => Promise<unknown>>
   for (const name of ['persistWorkflowSnapshot', 'updateWorkflowResults', 'updateWorkflowState']) {
     const write = writes[name]?.bind(workflows)
-    writes[name] = async (given) => {
-      const value = await write?.(given)
+    writes[name] = async (update) => {
+      const value = await write?.(update)
       writeFileSync(file, serialize(structuredClone(runs)))
       return value
     }
@@ -49,7 +49,7 @@ function start({ folder, offers, turns, isAsked, signal }: Scene) {
   const storage = storageIn(join(folder, 'storage'))
   const mastra = new Mastra({ agents: { payer: agent }, storage, logger: false, recovery: { durableAgents: 'auto' } })
   const heard = (): Heard => ({
-    told: (id) => wordsOf(toldOf(model.doStreamCalls.at(-1)?.prompt ?? [], id)),
+    resultOf: (id) => wordsOf(toldOf(model.doStreamCalls.at(-1)?.prompt ?? [], id)),
     offered: model.doStreamCalls[0]?.tools?.map(({ name }) => name) ?? [],
   })
   const options = { maxSteps: 5, ...(signal && { abortSignal: signal }) }

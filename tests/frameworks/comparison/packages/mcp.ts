@@ -35,14 +35,14 @@ async function call(scene: Scene, options: object = {}): Promise<Heard & { reado
     for (const turn of turns) {
       for (const { id, name, args } of turn) {
         const limits = { ...(signal && { signal }), ...(timeout !== undefined && { timeout }) }
-        const given = { name, arguments: args as { [key: string]: unknown }, ...options }
-        const result = await client.callTool(given, { allowInputRequired: true, ...limits })
+        const request = { name, arguments: args as { [key: string]: unknown }, ...options }
+        const result = await client.callTool(request, { allowInputRequired: true, ...limits })
         last = result
         if ('content' in result)
           words.set(id, result.content.map((block) => ('text' in block ? block.text : '')).join('\n'))
       }
     }
-    return { told: (id) => words.get(id), offered: tools.map(({ name }) => name), last }
+    return { resultOf: (id) => words.get(id), offered: tools.map(({ name }) => name), last }
   } finally {
     await client.close()
   }

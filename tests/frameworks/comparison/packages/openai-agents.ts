@@ -45,7 +45,7 @@ function start({ offers, turns, timeout, isAsked, folder, signal }: Scene) {
   const agent = new Agent({ name: 'payer', instructions: 'Pay.', model, tools })
   const session = new FileSession(join(folder, 'session.json'))
   const runner = new Runner({ toolNotFoundBehavior: 'return_error_to_model' })
-  const heard: Heard = { told: (id) => toldOf(model, id), offered: tools.map(({ name }) => name) }
+  const heard: Heard = { resultOf: (id) => toldOf(model, id), offered: tools.map(({ name }) => name) }
   const run = (input: string | RunState<unknown, typeof agent>) =>
     runner.run(agent, input, { session, ...(signal && { signal }) })
   return { agent, run, heard }

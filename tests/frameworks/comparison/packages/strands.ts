@@ -25,7 +25,7 @@ function start({ folder, offers, turns, isAsked, signal }: Scene) {
     plugins: [new ContextOffloader({ storage })],
     interventions: isAsked ? [new HumanInTheLoop()] : [],
   })
-  const heard = (): Heard => ({ told: (id) => toldOf(agent, id), offered: agent.tools.map(({ name }) => name) })
+  const heard = (): Heard => ({ resultOf: (id) => toldOf(agent, id), offered: agent.tools.map(({ name }) => name) })
   const invoke = (input: Parameters<Agent['invoke']>[0]) =>
     agent.invoke(input, { ...(signal && { cancelSignal: signal }) })
   return { invoke, heard }

@@ -21,12 +21,12 @@ async function request({ offers, turns, isAsked, signal }: Scene, messages?: rea
   for await (const chunk of run as AsyncIterable<StreamChunk>) {
     if (chunk.type === EventType.RUN_ERROR) throw new Error(chunk.message)
   }
-  const told = (id: string): string | undefined => {
+  const resultOf = (id: string): string | undefined => {
     const found = asked.at(-1)?.findLast((message) => message.role === 'tool' && message.toolCallId === id)
     if (found === undefined) return undefined
     return typeof found.content === 'string' ? found.content : JSON.stringify(found.content)
   }
-  return { told, offered: tools.map(({ name }) => name) }
+  return { resultOf, offered: tools.map(({ name }) => name) }
 }
 
 export const compared: Compared = {

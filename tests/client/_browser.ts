@@ -70,7 +70,7 @@ function userOf(request: Request): PageUser | undefined {
   return user === undefined ? undefined : { session: user === 'all' ? '*' : user, name: user }
 }
 
-export async function site({ use = () => [], extra = [], ...options }: SiteOptions = {}): Promise<Site> {
+export async function startSite({ use = () => [], extra = [], ...options }: SiteOptions = {}): Promise<Site> {
   const reports: unknown[] = []
   const report = (error: unknown): void => void reports.push(error)
   const counts = { events: 0, refused: 0, requests: 0 }

@@ -81,7 +81,7 @@ function Page(): ReactNode {
 const client = connect('/api')
 let registrations = 0
 const tool = client.tool.bind(client)
-client.tool = (...given) => (registrations++, tool(...given))
+client.tool = (...parameters) => (registrations++, tool(...parameters))
 Object.assign(window, { client, registrations: () => registrations })
 const place = document.body.appendChild(document.createElement('main'))
 createRoot(place).render(

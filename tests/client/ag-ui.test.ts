@@ -180,8 +180,8 @@ describe.skipIf(missing !== undefined)('an agent of @ag-ui/client', () => {
     })
     expect(answersOf(agent)['c2']).toContain('Permission denied by user: too much')
 
-    const given = await pay('c3', 7)
-    await agent.runAgent({ resume: [{ interruptId: given, status: 'cancelled' }] })
+    const cancelled = await pay('c3', 7)
+    await agent.runAgent({ resume: [{ interruptId: cancelled, status: 'cancelled' }] })
     expect(answersOf(agent)['c3']).toContain('Permission denied')
 
     const edited = await pay('c4', 8)
@@ -217,7 +217,7 @@ describe.skipIf(missing !== undefined)('an agent of @ag-ui/client', () => {
     await agent.runAgent({ tools: [color] })
     expect(lastOf(events)).toMatchObject({ outcome: { type: 'success', pendingToolCallIds: ['c1', 'c2'] } })
     settled.length = 0
-    const told = (toolCallId: string, content: string, error?: string): object => ({
+    const toolMessage = (toolCallId: string, content: string, error?: string): object => ({
       id: `m-${toolCallId}-${content}`,
       role: 'tool',
       toolCallId,
@@ -225,9 +225,9 @@ describe.skipIf(missing !== undefined)('an agent of @ag-ui/client', () => {
       ...(error !== undefined && { error }),
     })
     agent.messages.push(
-      told('c1', '"red"') as never,
-      told('c1', '"green"') as never,
-      told('c2', '', 'the page is gone') as never,
+      toolMessage('c1', '"red"') as never,
+      toolMessage('c1', '"green"') as never,
+      toolMessage('c2', '', 'the page is gone') as never,
     )
     await agent.runAgent({ tools: [color] })
     expect(settled).toEqual([
@@ -282,8 +282,8 @@ describe.skipIf(missing !== undefined)('an agent of @ag-ui/client', () => {
 describe('a run', () => {
   it('asks the model again with what came since, until it calls nothing, and streams its words', async () => {
     const asked: { input: AgUiInput; results: readonly ToolResult[]; tools: string[] }[] = []
-    const model: AgUiModel = async function* (given, { results, tools }) {
-      asked.push({ input: given, results, tools: tools.map(({ name }) => name) })
+    const model: AgUiModel = async function* (received, { results, tools }) {
+      asked.push({ input: received, results, tools: tools.map(({ name }) => name) })
       const messageId = `m${asked.length}`
       yield { type: 'RUN_STARTED', threadId: 'of another agent', runId: 'x' }
       yield { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }
@@ -405,8 +405,8 @@ describe('a run', () => {
     ['messages that are none', { ...input, messages: [null] }],
     ['tools that are none', { ...input, tools: [5] }],
     ['answers that are none', { ...input, resume: [{ status: 'resolved' }] }],
-  ])('refuses %s as its input, with an event', async (_name, given) => {
-    const events = await all(bench().server.run(given as AgUiInput))
+  ])('refuses %s as its input, with an event', async (_name, value) => {
+    const events = await all(bench().server.run(value as AgUiInput))
     expect(events).toMatchObject([{ type: 'RUN_ERROR', code: 'E_INVALID_CONFIGURATION' }])
   })
 
@@ -477,8 +477,8 @@ describe('a run', () => {
     it('tells the page no secret of the args that a model streams in pieces, and gives the model its own words', async () => {
       const asked: AgUiInput[] = []
       const pieces = ['{"user":"ada",', '"password":"can', 'ary-1"}']
-      const model: AgUiModel = async function* (given) {
-        if (asked.push(given) > 1) return
+      const model: AgUiModel = async function* (received) {
+        if (asked.push(received) > 1) return
         yield { type: 'TOOL_CALL_START', toolCallId: 'c1', toolCallName: 'login' }
         for (const delta of pieces) yield { type: 'TOOL_CALL_ARGS', toolCallId: 'c1', delta, rawEvent: { delta } }
         yield { type: 'TOOL_CALL_END', toolCallId: 'c1' }
@@ -573,9 +573,9 @@ describe('a run', () => {
       for (let step = 0; step < 50_000; step++) emit('step', step)
     })
     const flooded = agUi({ executor: createExecutor({ tools: [flood] }) })
-    const told = await all(flooded.run(input, { calls: [{ id: 'c', name: 'flood' }] }))
-    expect(told.length).toBeLessThan(3_000)
-    expect(lastOf(told)).toMatchObject({ type: 'RUN_FINISHED' })
+    const floodEvents = await all(flooded.run(input, { calls: [{ id: 'c', name: 'flood' }] }))
+    expect(floodEvents.length).toBeLessThan(3_000)
+    expect(lastOf(floodEvents)).toMatchObject({ type: 'RUN_FINISHED' })
   })
 })
 
@@ -625,7 +625,7 @@ describe('a request', () => {
         name: 'Ada',
         may: request.headers.get('x-role') === 'owner' ? ['decide'] : ['watch'],
       }),
-      model: (_given, { session }) => (seen.push(session), []),
+      model: (_input, { session }) => (seen.push(session), []),
     })
     await executor.execute({ name: 'pay', args: { sum: 1 } }, { session: 'ada' })
     const [waiting] = await executor.calls.waiting()

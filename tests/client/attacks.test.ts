@@ -50,8 +50,8 @@ describe('streams', () => {
   })
 
   test.each([0, Number.NaN, Infinity, 2 ** 31, -1])('have no heartbeat of %d ms', (heartbeat) => {
-    const given = { executor: createExecutor(), token: 'x', heartbeat }
-    expect(() => httpClients(given)).toThrow(expect.objectContaining({ code: 'E_INVALID_CONFIGURATION' }))
+    const options = { executor: createExecutor(), token: 'x', heartbeat }
+    expect(() => httpClients(options)).toThrow(expect.objectContaining({ code: 'E_INVALID_CONFIGURATION' }))
   })
 })
 
@@ -95,12 +95,12 @@ test.each([[[]], [[memoryJournal()]]])(
     const decision = { body: { decision: 'allow' }, headers }
     const decided = await send(`${url}/calls/${invocationId}/decision`, decision)
     expect([decided.status, decided.data.result?.status]).toEqual([200, 'waiting'])
-    const given = { body: { invocationId, value: 'done' }, headers }
-    const answered = await send(`${url}/tool-results`, given)
+    const answer = { body: { invocationId, value: 'done' }, headers }
+    const answered = await send(`${url}/tool-results`, answer)
     expect([answered.status, answered.data.result?.content]).toEqual([200, [{ type: 'text', text: 'done' }]])
     for (const again of [
       await send(`${url}/calls/${invocationId}/decision`, decision),
-      await send(`${url}/tool-results`, given),
+      await send(`${url}/tool-results`, answer),
     ]) {
       expect([again.status, again.data.repeated]).toEqual([200, true])
     }
@@ -129,8 +129,9 @@ describe('values that JSON cannot hold', () => {
     expect((await send(`${url}/calls`)).data.calls).toHaveLength(1)
     const { progress } = (await send(`${url}/calls/${invocationId}`)).data
     expect([progress?.length, progress?.at(0)?.data, progress?.at(-1)?.data]).toEqual([6, '[no JSON]', {}])
-    const told = (): unknown[] => stream.frames.filter(({ data }) => 'event' in data && data.event === 'tool:progress')
-    await expect.poll(() => told().length, waitFor).toBe(6)
+    const progressEvents = (): unknown[] =>
+      stream.frames.filter(({ data }) => 'event' in data && data.event === 'tool:progress')
+    await expect.poll(() => progressEvents().length, waitFor).toBe(6)
     expect(reports).toEqual([])
   })
 

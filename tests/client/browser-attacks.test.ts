@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { tool } from 'toolwright'
 import { pageTools } from 'toolwright/client/page-tools'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { pageIn, sees, site, startBrowser, windowOf } from './_browser.ts'
+import { pageIn, sees, startBrowser, startSite, windowOf } from './_browser.ts'
 import { missingBrowser } from './_installed.ts'
 
 if (missingBrowser !== undefined) console.warn(`Attacks of pages are not tried in a browser: ${missingBrowser}`)
@@ -13,8 +13,8 @@ const hostile =
 /** Sends a request from a page, with the cookies of the browser. */
 function sendFrom(page: Page, url: string, init: object = {}): Promise<number | string> {
   return page.evaluate(
-    async ([address, given]) =>
-      fetch(address, { credentials: 'include', ...given }).then(
+    async ([address, options]) =>
+      fetch(address, { credentials: 'include', ...options }).then(
         ({ status, type }) => (type === 'opaque' ? 'opaque' : status),
         (error: Error) => error.name,
       ),
@@ -28,33 +28,33 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
   afterAll(() => browser?.close())
 
   test('of another site reads nothing, decides nothing, and reaches nothing under its own name', async () => {
-    const its = await site()
-    const user = await windowOf(browser, its)
-    const evil = its.url.replace('127.0.0.1', 'evil.test')
-    const waiting = await its.executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
+    const site = await startSite()
+    const user = await windowOf(browser, site)
+    const evil = site.url.replace('127.0.0.1', 'evil.test')
+    const waiting = await site.executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
     const page = await user.newPage()
     await page.goto(`${evil}/?idle`)
     const decision = `/api/calls/${waiting.invocationId}/decision`
     const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"decision":"allow"}' }
     const simple = { method: 'POST', mode: 'no-cors', body: '{"decision":"allow"}' }
-    expect(await sendFrom(page, `${its.url}/api/calls`)).toBe('TypeError')
-    expect(await sendFrom(page, `${its.url}/api/calls`, { mode: 'no-cors' })).toBe('opaque')
-    expect(await sendFrom(page, its.url + decision, json)).toBe('TypeError')
-    expect(await sendFrom(page, its.url + decision, simple)).toBe('opaque')
+    expect(await sendFrom(page, `${site.url}/api/calls`)).toBe('TypeError')
+    expect(await sendFrom(page, `${site.url}/api/calls`, { mode: 'no-cors' })).toBe('opaque')
+    expect(await sendFrom(page, site.url + decision, json)).toBe('TypeError')
+    expect(await sendFrom(page, site.url + decision, simple)).toBe('opaque')
     // The name leads to the same server, as after DNS rebinding: the page has an origin of its own there.
     expect(await sendFrom(page, `${evil}/api/calls`)).toBe(403)
     expect(await sendFrom(page, evil + decision, json)).toBe(403)
-    expect(its.ran).toEqual([])
-    expect(await its.executor.calls.waiting()).toHaveLength(1)
+    expect(site.ran).toEqual([])
+    expect(await site.executor.calls.waiting()).toHaveLength(1)
   })
 
   test('in a frame without an origin, and a form, decide nothing', async () => {
-    const its = await site()
-    const user = await windowOf(browser, its)
-    const { invocationId } = await its.executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
+    const site = await startSite()
+    const user = await windowOf(browser, site)
+    const { invocationId } = await site.executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
     const page = await user.newPage()
-    await page.goto(`${its.url}/?idle`)
-    const target = `${its.url}/api/calls/${invocationId}/decision`
+    await page.goto(`${site.url}/?idle`)
+    const target = `${site.url}/api/calls/${invocationId}/decision`
     const said = await page.evaluate(async (address) => {
       const frame = document.createElement('iframe')
       frame.setAttribute('sandbox', 'allow-scripts allow-forms')
@@ -70,9 +70,9 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
       return answer
     }, target)
     expect(['TypeError', 403]).toContain(said)
-    await expect.poll(() => its.counts.requests, { timeout: 20_000 }).toBeGreaterThan(1)
-    expect(its.ran).toEqual([])
-    expect(await its.executor.calls.waiting()).toHaveLength(1)
+    await expect.poll(() => site.counts.requests, { timeout: 20_000 }).toBeGreaterThan(1)
+    expect(site.ran).toEqual([])
+    expect(await site.executor.calls.waiting()).toHaveLength(1)
   })
 
   test('is given hostile text as it is, and runs none of it', async () => {
@@ -84,9 +84,12 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
       confirmationMessage: () => hostile,
       handler: ({ text }) => text,
     })
-    const its = await site({ extra: [echo] })
-    const page = await pageIn(await windowOf(browser, its), its)
-    const { invocationId } = await its.executor.execute({ name: 'repeat', args: { text: hostile } }, { session: 'ada' })
+    const site = await startSite({ extra: [echo] })
+    const page = await pageIn(await windowOf(browser, site), site)
+    const { invocationId } = await site.executor.execute(
+      { name: 'repeat', args: { text: hostile } },
+      { session: 'ada' },
+    )
     await sees(page, `call.waiting`)
     await page.evaluate((id) => window.client.decide(id, 'allow', { wait: 20 }), invocationId)
     const [view] = await page.evaluate(() => window.client.calls())
@@ -100,13 +103,13 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
     'that opens an artifact in a tab saves it, and runs none of it: %s',
     async (which) => {
       const html = tool('html', () => `<!doctype html><script>document.title = 'pwned'</script>${hostile.repeat(500)}`)
-      const its = await site({ extra: [html] })
-      const user = await windowOf(browser, its)
-      const { handle } = await its.executor.execute({ name: 'html' }, { session: 'ada' })
+      const site = await startSite({ extra: [html] })
+      const user = await windowOf(browser, site)
+      const { handle } = await site.executor.execute({ name: 'html' }, { session: 'ada' })
       const page = await user.newPage()
-      await page.goto(`${its.url}/?idle`)
+      await page.goto(`${site.url}/?idle`)
       const saved = page.waitForEvent('download')
-      const address = `${its.url}/api/artifacts/${handle}${which.startsWith('with') ? '?x=.html' : ''}`
+      const address = `${site.url}/api/artifacts/${handle}${which.startsWith('with') ? '?x=.html' : ''}`
       await page.goto(address).catch(() => {}) // a download is no page
       expect((await saved).url()).toBe(address)
       expect(await page.title()).toBe('page')
@@ -115,25 +118,25 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
 
   test('declares tools for its own session, and they go when it closes its client', async () => {
     const pages = pageTools()
-    const its = await site({ use: () => [pages], pageTools: pages })
-    const page = await pageIn(await windowOf(browser, its), its)
+    const site = await startSite({ use: () => [pages], pageTools: pages })
+    const page = await pageIn(await windowOf(browser, site), site)
     await page.evaluate(() => {
       const described = { name: 'read_title', description: 'Reads the title of the page' }
       window.client.tool('read_title', () => document.title, described)
     })
-    const namesOf = (session: string): string[] => its.executor.tools('model', session).map(({ name }) => name)
+    const namesOf = (session: string): string[] => site.executor.tools('model', session).map(({ name }) => name)
     await expect.poll(() => namesOf('ada'), { timeout: 20_000 }).toContain('read_title')
     expect(namesOf('bob')).not.toContain('read_title')
-    const waiting = await its.executor.execute({ name: 'read_title' }, { session: 'ada' })
-    expect((await its.executor.calls.settled(waiting)).content).toEqual([{ type: 'text', text: 'page' }])
+    const waiting = await site.executor.execute({ name: 'read_title' }, { session: 'ada' })
+    expect((await site.executor.calls.settled(waiting)).content).toEqual([{ type: 'text', text: 'page' }])
     await page.evaluate(() => window.client.close())
     await expect.poll(() => namesOf('ada'), { timeout: 20_000 }).not.toContain('read_title')
   })
 
   test('has no token of the kernel anywhere it could look', async () => {
-    const its = await site()
-    const page = await pageIn(await windowOf(browser, its), its)
-    const { token = '' } = await its.executor.execute({ name: 'deploy', args: { to: 'x' } }, { session: 'ada' })
+    const site = await startSite()
+    const page = await pageIn(await windowOf(browser, site), site)
+    const { token = '' } = await site.executor.execute({ name: 'deploy', args: { to: 'x' } }, { session: 'ada' })
     await sees(page, `call.waiting`)
     const all = await page.evaluate(() =>
       JSON.stringify([

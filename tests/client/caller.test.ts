@@ -18,7 +18,7 @@ test('a tool is a method, and its calls go through the pipeline', async () => {
 })
 
 test('three messages tell of each call that settled, without secrets, unless it says no', async () => {
-  const told: (readonly DirectMessage[])[] = []
+  const records: (readonly DirectMessage[])[] = []
   const login = tool({
     name: 'log-in',
     description: 'Logs in',
@@ -28,7 +28,7 @@ test('three messages tell of each call that settled, without secrets, unless it 
   })
   const asking = tool({ name: 'ask', description: 'Asks', requiresConfirmation: true, handler: () => 1 })
   const tools = caller<'log_in' | 'ask' | 'none'>(made(login, asking), {
-    record: (messages) => void told.push(messages),
+    record: (messages) => void records.push(messages),
   })
   await tools.log_in.invoke({ key: 'canary', as: 'ada' })
   await tools.log_in.invoke({}, { record: false })
@@ -36,7 +36,7 @@ test('three messages tell of each call that settled, without secrets, unless it 
   expect(await tools.none.invoke()).toMatchObject({ error: { code: 'E_TOOL_NOT_FOUND' } })
   const toolUseId = expect.stringMatching(/^tooluse_/) as string
   const input = { key: '[secret]', as: 'ada' }
-  expect(told).toEqual([
+  expect(records).toEqual([
     [
       {
         role: 'user',

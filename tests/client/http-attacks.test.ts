@@ -229,10 +229,10 @@ describe('what goes out', () => {
     await get(`/calls/${asked.invocationId}/decision`, { decision: 'allow', holder: 'page' })
     await get('/tool-results', { invocationId: form.invocationId, holder: 'page', value: { email: 'a' } })
     await expect.poll(() => stream.text().split('call:settled').length, waitFor).toBeGreaterThan(2)
-    const told = [...all, stream.text()].join('')
-    expect(told).toContain('deployed to x')
+    const transcript = [...all, stream.text()].join('')
+    expect(transcript).toContain('deployed to x')
     for (const secret of [canary, asked.token!, form.token!, asked.token!.split('.')[1]!, form.token!.split('.')[1]!]) {
-      expect(told).not.toContain(secret)
+      expect(transcript).not.toContain(secret)
     }
   })
 

@@ -69,14 +69,14 @@ test('a listener that throws is reported, and the stream and the other listeners
   client.subscribe(() => {
     throw fault
   })
-  const told: (string | undefined)[] = []
-  client.subscribe((event) => told.push(event?.event))
+  const eventNames: (string | undefined)[] = []
+  client.subscribe((event) => eventNames.push(event?.event))
   await vi.waitFor(() => expect(client.state).toBe('open'), waitFor)
   await executor().execute({ name: 'now' })
-  await vi.waitFor(() => expect(told).toContain('call:settled'), waitFor)
+  await vi.waitFor(() => expect(eventNames).toContain('call:settled'), waitFor)
   expect(client.state).toBe('open')
   expect(client.calls()).toMatchObject([{ toolName: 'now', status: 'ok' }])
-  expect(reports).toHaveLength(told.length)
+  expect(reports).toHaveLength(eventNames.length)
   expect(new Set(reports)).toEqual(new Set([fault]))
 })
 
@@ -109,8 +109,8 @@ test('a page that shares a stream learns of a call that begins while its list is
   let isDelayed = true
   const second = opened({
     share: true,
-    async fetch(...given) {
-      const response = await fetch(...given)
+    async fetch(...parameters) {
+      const response = await fetch(...parameters)
       if (isDelayed) {
         isDelayed = false
         await executor().execute({ name: 'ask' })

@@ -24,7 +24,7 @@ async function* countToThree(): AsyncGenerator<number, string> {
 }
 
 /** An event as the HTTP API sends it. */
-function told(event: ToolEvent): WireEvent {
+function wireEventOf(event: ToolEvent): WireEvent {
   if (event.event !== 'call:waiting') return event
   const { token, ...plain } = event
   return { ...plain, answerable: token !== undefined }
@@ -51,7 +51,7 @@ describe('the view of a call', () => {
     let view: CallView | undefined
     const seqs: number[] = []
     executor.on('*', (event) => {
-      view = foldView(view, told(event))
+      view = foldView(view, wireEventOf(event))
       seqs.push(event.seq)
     })
     const result = await executor.execute({ id: 'toolu_1', name, args })
@@ -90,7 +90,7 @@ describe('the view of a call', () => {
     const views = new Map<string, CallView>()
     const words: unknown[] = []
     executor.on('*', (event) => {
-      const view = foldView(views.get(event.invocationId), told(event))
+      const view = foldView(views.get(event.invocationId), wireEventOf(event))
       views.set(event.invocationId, view)
       if (event.invocationId === 'second') words.push([event.event, view.state, view.blocked, lookOf(view)[1]])
       if (event.event === 'call:blocked') release()
@@ -111,7 +111,7 @@ describe('the view of a call', () => {
   test('keeps the view before as it was', async () => {
     const executor = createExecutor({ tools })
     const views: CallView[] = []
-    executor.on('*', (event) => views.push(foldView(views.at(-1), Object.freeze(told(event)))))
+    executor.on('*', (event) => views.push(foldView(views.at(-1), Object.freeze(wireEventOf(event)))))
     await executor.execute({ name: 'counting', args: {} })
     expect(views.map(({ seq }) => seq)).toEqual(views.map((_, index) => index + 1))
     expect(views[0]).not.toHaveProperty('progress')
@@ -121,7 +121,7 @@ describe('the view of a call', () => {
     const approver = { ask: async () => ({ decision: 'allow' as const }) }
     const executor = createExecutor({ tools, use: [{ approver }] })
     const views: CallView[] = []
-    executor.on('*', (event) => views.push(foldView(views.at(-1), told(event))))
+    executor.on('*', (event) => views.push(foldView(views.at(-1), wireEventOf(event))))
     await executor.execute({ name: 'asking', args: {} })
     expect(views.filter(({ state }) => state === 'APPROVAL_REQUIRED')).toHaveLength(1)
     expect(views.filter(({ waiting }) => waiting !== undefined)).toEqual([])

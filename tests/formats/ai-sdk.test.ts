@@ -82,8 +82,8 @@ describe('the calls of ai-sdk', () => {
 
   test('the text that a language model gives as input stays text', () => {
     const content = [{ type: 'tool-call', toolCallId: 'a', toolName: 'now', input: '{"zone":"CET"}' }]
-    const given = { content, finishReason: { unified: 'tool-calls' } }
-    expect(aiSdk().calls(given)).toEqual([{ id: 'a', name: 'now', args: '{"zone":"CET"}' }])
+    const result = { content, finishReason: { unified: 'tool-calls' } }
+    expect(aiSdk().calls(result)).toEqual([{ id: 'a', name: 'now', args: '{"zone":"CET"}' }])
   })
 })
 

@@ -18,8 +18,8 @@ function search(description: string, examples: readonly unknown[], providerOptio
   })
 }
 
-function described(format: Format, given: ToolDefinition): string {
-  const found = /"description":("(?:[^"\\]|\\.)*")/.exec(JSON.stringify(format.definitions([given])))
+function described(format: Format, definition: ToolDefinition): string {
+  const found = /"description":("(?:[^"\\]|\\.)*")/.exec(JSON.stringify(format.definitions([definition])))
   return JSON.parse(found?.[1] ?? '""') as string // the first is the tool's own
 }
 
@@ -33,8 +33,8 @@ const formats: readonly (readonly [string, (options?: { examples?: boolean }) =>
 
 describe.each(formats)('examples of tools in %s, which has no field for them', (_, make) => {
   test('are told at the end of the description, without what is no object', () => {
-    const given = search('Searches', [{ tags: { a: 'b' } }, 'text', { tags: {} }])
-    expect(described(make(), given)).toBe('Searches\n\nExamples of args:\n{"tags":{"a":"b"}}\n{"tags":{}}')
+    const searchTool = search('Searches', [{ tags: { a: 'b' } }, 'text', { tags: {} }])
+    expect(described(make(), searchTool)).toBe('Searches\n\nExamples of args:\n{"tags":{"a":"b"}}\n{"tags":{}}')
     expect(described(make(), search('Searches', []))).toBe('Searches')
   })
 
@@ -63,24 +63,27 @@ describe.each(formats)('examples of tools in %s, which has no field for them', (
 })
 
 test('examples are written as a strict schema takes them', () => {
-  const given = search('Searches', [{ tags: { a: 'b' } }])
+  const searchTool = search('Searches', [{ tags: { a: 'b' } }])
   const fifth = aiSdk({ version: 5, dialect: 'openai', strict: true })
-  expect(described(fifth, given)).toContain('\n{"tags":[{"key":"a","value":"b"}]}')
-  expect(described(openai({ strict: true }), given)).toContain('\n{"tags":[{"key":"a","value":"b"}]}')
+  expect(described(fifth, searchTool)).toContain('\n{"tags":[{"key":"a","value":"b"}]}')
+  expect(described(openai({ strict: true }), searchTool)).toContain('\n{"tags":[{"key":"a","value":"b"}]}')
 })
 
 test('examples are not told with a schema that replaces the own one', () => {
   const schema = { type: 'object' }
-  const given = search('Searches', [{ tags: {} }], { openai: { parameters: schema }, mcp: { inputSchema: schema } })
-  for (const format of [openai(), openaiResponses(), mcp()]) expect(described(format, given)).toBe('Searches')
+  const searchTool = search('Searches', [{ tags: {} }], {
+    openai: { parameters: schema },
+    mcp: { inputSchema: schema },
+  })
+  for (const format of [openai(), openaiResponses(), mcp()]) expect(described(format, searchTool)).toBe('Searches')
 })
 
 test.each([
   ['anthropic', anthropic, 'input_examples'],
   ['ai-sdk', aiSdk, 'inputExamples'],
 ] as const)('examples have a field in %s, which can be switched off too', (_, make, field) => {
-  const given = search('Searches', [{ tags: {} }])
-  const [shown] = make().definitions([given]) as object[]
+  const searchTool = search('Searches', [{ tags: {} }])
+  const [shown] = make().definitions([searchTool]) as object[]
   expect(shown).toMatchObject({ description: 'Searches', [field]: [expect.any(Object)] })
-  expect(make({ examples: false }).definitions([given])[0]).not.toHaveProperty(field)
+  expect(make({ examples: false }).definitions([searchTool])[0]).not.toHaveProperty(field)
 })

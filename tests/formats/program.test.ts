@@ -128,11 +128,15 @@ describe.each(Object.entries(sides))(
   (name, { make, asking, program, read, definition }) => {
     const format = make({ envelope: true })
 
-    async function answer(returns: () => unknown, options: object = {}, its: Format = format): Promise<unknown> {
+    async function answer(
+      returns: () => unknown,
+      options: object = {},
+      chosenFormat: Format = format,
+    ): Promise<unknown> {
       const rows = tool({ name: 'rows', description: 'All rows', handler: returns, ...options })
       const message = asking('rows', {})
-      const results = await createExecutor({ tools: [rows] }).executeToolCalls(its.calls(message))
-      return JSON.parse(read(its.results(results, message)))
+      const results = await createExecutor({ tools: [rows] }).executeToolCalls(chosenFormat.calls(message))
+      return JSON.parse(read(chosenFormat.results(results, message)))
     }
 
     test('is in the call as the message names it', () => {
@@ -309,8 +313,8 @@ describe('a program as the executor sees it', () => {
       [program, 'model'],
       [undefined, 'model'],
     ])
-    const told = events.map((event) => [event.event, event.program])
-    expect(told.slice(0, 4)).toEqual(
+    const programs = events.map((event) => [event.event, event.program])
+    expect(programs.slice(0, 4)).toEqual(
       ['call:received', 'tool:start', 'tool:end', 'call:settled'].map((name) => [name, program]),
     )
     for (const event of events.slice(4)) expect(event).not.toHaveProperty('program')

@@ -48,10 +48,10 @@ describe('what providers refused of our definitions', () => {
   test('anthropic gets names that it takes, and the model reads those of the tool', () => {
     const names = ['filter[id]', '$top', 'größe', 'n'.repeat(65)]
     const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
-    const given = toolOf({ type: 'object', properties, required: ['$top'] })
+    const filterTool = toolOf({ type: 'object', properties, required: ['$top'] })
     const format = anthropic()
-    const schema = schemaIn(format.definitions([given]))
-    expect(faultsOf(given.describe().inputSchema, 'anthropic')).toHaveLength(4)
+    const schema = schemaIn(format.definitions([filterTool]))
+    expect(faultsOf(filterTool.describe().inputSchema, 'anthropic')).toHaveLength(4)
     expect(faultsOf(schema, 'anthropic')).toEqual([])
     expect(schema.required).toEqual(['_top'])
     expect(Object.values(schema.properties ?? {})).toEqual(
@@ -59,7 +59,7 @@ describe('what providers refused of our definitions', () => {
     )
     const input = { filter_id_: 'a', _top: 'b', gr__e: 'c' }
     const message = { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_01', name: 'ask', input }] }
-    expect(format.calls(message, [given])[0]?.args).toEqual({ 'filter[id]': 'a', $top: 'b', größe: 'c' })
+    expect(format.calls(message, [filterTool])[0]?.args).toEqual({ 'filter[id]': 'a', $top: 'b', größe: 'c' })
     expect(format.calls(message)[0]?.args).toEqual(input)
   })
 
@@ -76,40 +76,40 @@ describe('what providers refused of our definitions', () => {
         { type: 'object', properties: { a: {} }, additionalProperties: true },
       ],
     ]) {
-      const given = tool({ name: 't', description: 'd', inputSchema: inputSchema as object, handler: () => 1 })
-      expect(schemaIn(gemini().definitions([given]))).toEqual(sent)
+      const anyTool = tool({ name: 't', description: 'd', inputSchema: inputSchema as object, handler: () => 1 })
+      expect(schemaIn(gemini().definitions([anyTool]))).toEqual(sent)
     }
   })
 
   test('openai gets items for every array, and gemini too', () => {
-    const given = toolOf({ type: 'object', properties: { all: { type: 'array' } } })
-    expect(schemaIn(openai().definitions([given])).properties).toEqual({ all: { type: 'array', items: {} } })
-    expect(schemaIn(gemini().definitions([given])).properties).toEqual({ all: { type: 'array', items: {} } })
-    expect(schemaIn(anthropic().definitions([given]))).toEqual(given.describe().inputSchema)
+    const listTool = toolOf({ type: 'object', properties: { all: { type: 'array' } } })
+    expect(schemaIn(openai().definitions([listTool])).properties).toEqual({ all: { type: 'array', items: {} } })
+    expect(schemaIn(gemini().definitions([listTool])).properties).toEqual({ all: { type: 'array', items: {} } })
+    expect(schemaIn(anthropic().definitions([listTool]))).toEqual(listTool.describe().inputSchema)
   })
 
   test('openai is strict only with a schema that strict mode takes', () => {
     const fields = { url: z.url(), tags: z.record(z.string(), z.string()).optional(), any: z.unknown() }
-    const given = tool({
+    const fetchTool = tool({
       name: 'fetch',
       description: 'Fetches',
       inputSchema: z.object(fields),
       providerOptions: { openai: { strict: true } },
       handler: () => null,
     })
-    expect(faultsOf(given.describe().inputSchema, 'openai-strict')).not.toEqual([])
+    expect(faultsOf(fetchTool.describe().inputSchema, 'openai-strict')).not.toEqual([])
     for (const format of [openai(), openaiResponses(), openai({ strict: true })]) {
-      expect(faultsOf(schemaIn(format.definitions([given])), 'openai-strict')).toEqual([])
-      expect(JSON.stringify(format.definitions([given]))).toContain('"strict":true')
+      expect(faultsOf(schemaIn(format.definitions([fetchTool])), 'openai-strict')).toEqual([])
+      expect(JSON.stringify(format.definitions([fetchTool]))).toContain('"strict":true')
     }
   })
 
   test('anthropic is strict only with a schema that strict mode takes', () => {
-    const given = toolOf(
+    const forecastTool = toolOf(
       { type: 'object', properties: { days: { type: 'integer', minimum: 1, maximum: 10 } }, required: ['days'] },
       { providerOptions: { anthropic: { strict: true } } },
     )
-    const [definition] = anthropic().definitions([given])
+    const [definition] = anthropic().definitions([forecastTool])
     expect(definition).toEqual({
       name: 'ask',
       description: 'Asks',
@@ -428,10 +428,10 @@ describe.each(Object.entries(cases))('in the dialect %s', (dialect, all) => {
 
 describe('a schema that cannot be strict', () => {
   const refused = (schema: JsonSchemaObject): SchemaReport => {
-    const given = toolOf(schema, { jsonSchema: schema })
+    const refusedTool = toolOf(schema, { jsonSchema: schema })
     const format = openai({ strict: true })
-    expect(JSON.stringify(format.definitions([given]))).not.toContain('"strict":true')
-    return format.report!([given])[0]!
+    expect(JSON.stringify(format.definitions([refusedTool]))).not.toContain('"strict":true')
+    return format.report!([refusedTool])[0]!
   }
   const deep = (levels: number): JsonSchemaObject => (levels === 0 ? { type: 'string' } : field(deep(levels - 1)))
 
@@ -534,7 +534,7 @@ describe('a schema that cannot be strict', () => {
 })
 
 describe('the options of a tool and of a format', () => {
-  const given = toolOf({ type: 'object', properties: { a: { type: 'string', minLength: 1 } } })
+  const limitedTool = toolOf({ type: 'object', properties: { a: { type: 'string', minLength: 1 } } })
 
   test('`as it is` changes no schema', () => {
     const union = tool({ name: 'pay', description: 'Pays', inputSchema: pay, handler: () => null })
@@ -552,7 +552,10 @@ describe('the options of a tool and of a format', () => {
 
   test('a tool stays out of strictness, or asks for it alone', () => {
     const out = toolOf(field({ type: 'string' }), { providerOptions: { openai: { strict: false } } })
-    expect(openai({ strict: true }).report!([out, given]).map(({ schema }) => schema)).toEqual(['as it is', 'strict'])
+    expect(openai({ strict: true }).report!([out, limitedTool]).map(({ schema }) => schema)).toEqual([
+      'as it is',
+      'strict',
+    ])
     expect(openai({ strict: true }).definitions([out])).toMatchObject([{ function: { strict: false } }])
   })
 
@@ -578,16 +581,18 @@ describe('the options of a tool and of a format', () => {
 
   test('the servers that speak the API of OpenAI have their own rules', () => {
     const strict = (dialect: 'groq' | 'mistral' | 'xai', asked = true): unknown =>
-      openai({ dialect, strict: asked }).definitions([given])
+      openai({ dialect, strict: asked }).definitions([limitedTool])
     expect(strict('groq')).toMatchObject([{ function: { strict: true, parameters: { required: ['a'] } } }])
-    expect(strict('mistral')).toMatchObject([{ function: { strict: true, parameters: given.describe().inputSchema } }])
+    expect(strict('mistral')).toMatchObject([
+      { function: { strict: true, parameters: limitedTool.describe().inputSchema } },
+    ])
     expect(strict('xai', false)).toMatchObject([{ function: { parameters: { additionalProperties: false } } }])
   })
 
   test('the AI SDK’s tools are written for the provider behind it', () => {
-    const [definition] = aiSdk({ dialect: 'bedrock', strict: true }).definitions([given])
+    const [definition] = aiSdk({ dialect: 'bedrock', strict: true }).definitions([limitedTool])
     expect(definition).toMatchObject({ strict: true, inputSchema: { additionalProperties: false } })
-    expect(aiSdk({ dialect: 'gemini' }).report!([given])[0]?.schema).toBe('lowered')
+    expect(aiSdk({ dialect: 'gemini' }).report!([limitedTool])[0]?.schema).toBe('lowered')
   })
 
   test('gemini has no `parameters` for a tool without fields, as OpenAPI', () => {

@@ -76,8 +76,8 @@ describe.skipIf(!isInstalled).each([
 
   test('gives what our rules take, if it takes the schema at all', async () => {
     const transform = await transformOf(path, exported)
-    const given = all.map(([title, schema]) => [title, tried(transform, schema)] as const)
-    const taken = given.filter(
+    const outputs = all.map(([title, schema]) => [title, tried(transform, schema)] as const)
+    const taken = outputs.filter(
       ([, schema]) => schema !== undefined && schema['type'] === 'object' && schema['anyOf'] === undefined,
     )
     expect(taken.length).toBeGreaterThan(0)

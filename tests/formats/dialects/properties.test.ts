@@ -128,10 +128,10 @@ function expectTaken(original: Node, { schema, losses }: LoweredSchema, dialect:
 function throughModel(made: LoweredSchema, value: unknown): unknown {
   const { $defs = {} } = made.schema
   const checks = new Map<Node, Check>()
-  const written = translate(made, value, false, (branch, given) => {
+  const written = translate(made, value, false, (branch, candidate) => {
     const check = checks.get(branch) ?? checkOf({ ...branch, $defs })
     checks.set(branch, check)
-    return given !== undefined && check(given) === undefined
+    return candidate !== undefined && check(candidate) === undefined
   })
   expectFit(made.schema, written)
   return translate(made, copyOf(written as Node), true)

@@ -152,42 +152,42 @@ export function faultsOf(schema: unknown, dialect: string): readonly string[] {
   visit(schema, '')
   return found
 
-  function visit(given: unknown, path: string): void {
-    if (typeof given === 'boolean') {
+  function visit(node: unknown, path: string): void {
+    if (typeof node === 'boolean') {
       if (keywords !== undefined && dialect !== 'gemini') found.push(`${path}: a boolean`)
       return
     }
-    if (!isRecord(given)) return void found.push(`${path}: no schema`)
-    for (const fault of faults(given, path === '')) found.push(`${path}: ${fault}`)
-    for (const keyword of Object.keys(given)) {
+    if (!isRecord(node)) return void found.push(`${path}: no schema`)
+    for (const fault of faults(node, path === '')) found.push(`${path}: ${fault}`)
+    for (const keyword of Object.keys(node)) {
       if (keywords !== undefined && !keywords.includes(keyword)) found.push(`${path}: unknown keyword ${keyword}`)
     }
     if (
       formats !== undefined &&
-      given['format'] !== undefined &&
-      !(formats as readonly unknown[]).includes(given['format'])
+      node['format'] !== undefined &&
+      !(formats as readonly unknown[]).includes(node['format'])
     ) {
-      found.push(`${path}: format ${JSON.stringify(given['format'])}`)
+      found.push(`${path}: format ${JSON.stringify(node['format'])}`)
     }
-    for (const name of list(given['required'])) {
-      const isThere = Object.hasOwn(record(given['properties']), String(name))
+    for (const name of list(node['required'])) {
+      const isThere = Object.hasOwn(record(node['properties']), String(name))
       if (keywords !== undefined && !isThere) found.push(`${path}: required ${String(name)} is no property`)
     }
-    const reference = given['$ref']
+    const reference = node['$ref']
     if (typeof reference === 'string' && keywords !== undefined) {
       const name = /^#\/\$defs\/([^/]+)$/.exec(reference)?.[1] ?? ''
       if (!Object.hasOwn(record((schema as Schema)['$defs']), name)) found.push(`${path}: ${reference} leads nowhere`)
     }
     for (const keyword of ['properties', '$defs', 'definitions', 'patternProperties']) {
-      for (const [name, inner] of Object.entries(record(given[keyword]))) visit(inner, `${path}/${keyword}/${name}`)
+      for (const [name, inner] of Object.entries(record(node[keyword]))) visit(inner, `${path}/${keyword}/${name}`)
     }
     for (const keyword of ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames']) {
-      const inner = given[keyword]
+      const inner = node[keyword]
       const isFlag = keyword === 'additionalProperties' && typeof inner === 'boolean'
       if (inner !== undefined && !Array.isArray(inner) && !isFlag) visit(inner, `${path}/${keyword}`)
     }
     for (const keyword of ['anyOf', 'oneOf', 'allOf', 'prefixItems']) {
-      for (const [index, inner] of list(given[keyword]).entries()) visit(inner, `${path}/${keyword}/${index}`)
+      for (const [index, inner] of list(node[keyword]).entries()) visit(inner, `${path}/${keyword}/${index}`)
     }
   }
 }

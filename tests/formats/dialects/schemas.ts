@@ -137,7 +137,7 @@ function objectPair(fields: Fields, rest: Pair | null, isPatterned: boolean): Pa
     ...(isPatterned ? patterned : others),
     ...(isPatterned && rest === null ? { additionalProperties: false } : undefined),
   }
-  const given = fields.map(([field, { instance }, isRequired]) =>
+  const entries = fields.map(([field, { instance }, isRequired]) =>
     fc
       .tuple(isRequired ? fc.constant(true) : fc.boolean(), instance)
       .map(([isThere, value]) => (isThere ? [[field, value] as const] : [])),
@@ -152,7 +152,7 @@ function objectPair(fields: Fields, rest: Pair | null, isPatterned: boolean): Pa
           ),
           { maxLength: 2 },
         )
-  const instance = fc.tuple(fc.tuple(...given), extra).map(([own, more]) => record([...own.flat(), ...more]))
+  const instance = fc.tuple(fc.tuple(...entries), extra).map(([own, more]) => record([...own.flat(), ...more]))
   return { schema, instance }
 }
 

@@ -70,9 +70,9 @@ function addPrompts(server: McpServer): void {
     ],
   }))
   server.registerPrompt('test_input_required_result_prompt', { description: 'A prompt that asks' }, (context) => {
-    const given = context.mcpReq.inputResponses?.['user_context']
-    if (given !== undefined) {
-      return { messages: [{ role: user, content: { type: 'text', text: JSON.stringify(given) } }] }
+    const response = context.mcpReq.inputResponses?.['user_context']
+    if (response !== undefined) {
+      return { messages: [{ role: user, content: { type: 'text', text: JSON.stringify(response) } }] }
     }
     const properties = { context: { type: 'string' as const } }
     return inputRequired({

@@ -32,13 +32,13 @@ export interface Started extends Listening {
 /** Starts a server over an executor of its own. */
 export async function start(
   options: ExecutorOptions,
-  given: Partial<McpServerOptions> = {},
+  serverOptions: Partial<McpServerOptions> = {},
   listening: ListenOptions = {},
 ): Promise<Started> {
   const reports: unknown[] = []
   const report = (error: unknown): void => void reports.push(error)
   const executor = createExecutor({ report, ...options })
-  const server = await mcpServer({ executor, report, ...given }).listen(listening)
+  const server = await mcpServer({ executor, report, ...serverOptions }).listen(listening)
   closing(() => executor.close())
   closing(() => server.close())
   return { ...server, executor, reports }

@@ -77,12 +77,12 @@ describe('a result', () => {
       structuredContent,
     })
     expect(repeated.content).toMatchObject([{ type: 'json', data: structuredContent }])
-    const told = await answered({ content: [{ type: 'text', text: 'Two of them.' }], structuredContent })
-    expect(told.content).toMatchObject([
+    const summary = await answered({ content: [{ type: 'text', text: 'Two of them.' }], structuredContent })
+    expect(summary.content).toMatchObject([
       { type: 'text', text: 'Two of them.' },
       { type: 'json', data: structuredContent },
     ])
-    expect(JSON.parse((await told.artifact?.asString()) ?? '')).toEqual(structuredContent)
+    expect(JSON.parse((await summary.artifact?.asString()) ?? '')).toEqual(structuredContent)
   })
 
   test('with structured content that only wraps its text is that text, line by line', async () => {

@@ -188,8 +188,8 @@ describe('a page of another origin', () => {
   test.each([
     ['is not named', 'http://evil.example', options, 403],
     ['of this machine', 'http://localhost:5173', {}, 405],
-  ])('that %s is told nothing', async (_, origin, given, status) => {
-    const { url } = await start({ tools: [now] }, {}, given)
+  ])('that %s is told nothing', async (_, origin, listenOptions, status) => {
+    const { url } = await start({ tools: [now] }, {}, listenOptions)
     const asked = await send(url, { origin, ...asking }, undefined, 'OPTIONS')
     expect(asked.status).toBe(status)
     expect(Object.keys(asked.headers).filter((name) => name.startsWith('access-control'))).toEqual([])
@@ -216,11 +216,11 @@ describe('a session', () => {
   })
 
   test('of another client is none', async () => {
-    const token = (given: string): string | undefined =>
+    const token = (key: string): string | undefined =>
       new Map([
         ['key-a', 'ada'],
         ['key-b', 'ben'],
-      ]).get(given)
+      ]).get(key)
     const { url } = await start({ tools: [now] }, {}, { token })
     const ada = { authorization: 'Bearer key-a' }
     const session = await openSession(url, ada)
@@ -263,7 +263,7 @@ test('as many sessions as may be open are open, however many ask at once', async
 })
 
 describe('of two principals,', () => {
-  const token = (given: string): string => given
+  const token = (key: string): string => key
   const as = (name: string): Record<string, string> => ({ authorization: `Bearer ${name}` })
   const open = (url: string, name: string, count: number): Promise<string[]> =>
     Array.from({ length: count }).reduce<Promise<string[]>>(
@@ -353,7 +353,7 @@ test.each(['maximumSessions', 'sessionsPerPrincipal', 'questionsPerPrincipal'])(
 
 describe.each(eras)('in the era of %s, a limit', (_, mode) => {
   const work = tool('work', () => 'done')
-  const token = (given: string): string => given
+  const token = (key: string): string => key
 
   test.each<[string, ListenOptions, boolean]>([
     ['per principal holds a client of each token, whatever sessions it begins', { token }, true],
@@ -465,11 +465,11 @@ describe.each(eras)('in the era of %s,', (_, mode) => {
 })
 
 test('a client of the newer era that shows who it is keeps its session from request to request', async () => {
-  const token = (given: string): string | undefined =>
+  const token = (key: string): string | undefined =>
     new Map([
       ['key-a', 'ada'],
       ['key-b', 'ben'],
-    ]).get(given)
+    ]).get(key)
   const { url } = await start({ tools: [tool('where', (_, { session }) => session)] }, {}, { token })
   const where = async (key: string): Promise<string> => {
     const client = await connect(url, { pin: '2026-07-28' }, {}, { authorization: `Bearer ${key}` })

@@ -337,7 +337,7 @@ describe.each(eras)('in the era of %s, of two principals', (_, mode) => {
       const question = inputRequired.elicit({ message: 'Well?', requestedSchema: { type: 'object', properties: {} } })
       return JSON.stringify(await mcpClient(context)?.ask({ question }))
     })
-    const options = { token: (given: string) => given, questionsPerPrincipal: 2 }
+    const options = { token: (key: string) => key, questionsPerPrincipal: 2 }
     const { url, executor } = await start({ tools: [asks], timeout: 0 }, {}, options)
     const settled: unknown[] = []
     executor.on('call:settled', ({ principal, status }) => void settled.push([principal, status]))
@@ -444,7 +444,7 @@ describe('a question to a client of the newer era', () => {
 
   test('is answered by nobody but whom it was put to', async () => {
     const { deploy, runs } = deploying()
-    const { url } = await start({ tools: [deploy] }, {}, { token: (given) => given })
+    const { url } = await start({ tools: [deploy] }, {}, { token: (key) => key })
     const ada = await manual(url, { authorization: 'Bearer ada' })
     const ben = await manual(url, { authorization: 'Bearer ben' })
     const { requestState } = await ada({})
@@ -455,7 +455,7 @@ describe('a question to a client of the newer era', () => {
 
   test('is answered, although another principal has asked for a thousand and one others meanwhile', async () => {
     const { deploy, runs } = deploying()
-    const { url } = await start({ tools: [deploy] }, {}, { token: (given) => given })
+    const { url } = await start({ tools: [deploy] }, {}, { token: (key) => key })
     const ada = await manual(url, { authorization: 'Bearer ada' })
     const ben = await manual(url, { authorization: 'Bearer ben' })
     const { requestState } = await ben({})

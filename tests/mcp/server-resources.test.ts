@@ -88,7 +88,7 @@ describe.each(eras)('in the era of %s, a large result', (_, mode) => {
   })
 
   test("of another client's is no result, and neither is one that never was", async () => {
-    const { url } = await start({ tools: [report] }, {}, { token: (given) => given })
+    const { url } = await start({ tools: [report] }, {}, { token: (key) => key })
     const as = (name: string): Promise<Client> => connect(url, mode, {}, { authorization: `Bearer ${name}` })
     const [ada, ben] = [await as('ada'), await as('ben')]
     const uri = await leave(ada)

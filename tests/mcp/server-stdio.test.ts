@@ -274,15 +274,15 @@ describe('toolwright mcp', () => {
     const source = `export { talk } from ${JSON.stringify(pathToFileURL(module).href)}\n`
     mkdirSync(join(folder, 'src'))
     writeFileSync(join(folder, 'src/tools.ts'), source)
-    const told = async (...words: readonly string[]): Promise<unknown> => {
+    const versionOf = async (...words: readonly string[]): Promise<unknown> => {
       const { stdout } = await toolwright(['mcp', ...words], `${JSON.stringify(initialize)}\n`)
       return (JSON.parse(stdout) as { result: { serverInfo: { version: unknown } } }).result.serverInfo.version
     }
     writeFileSync(join(folder, 'src/package.json'), '{"type":"module"}')
-    expect(await told(join(folder, 'src/tools.ts'))).toBe('0.0.0')
+    expect(await versionOf(join(folder, 'src/tools.ts'))).toBe('0.0.0')
     writeFileSync(join(folder, 'package.json'), '{"version":"7.8.9"}')
-    expect(await told(join(folder, 'src/tools.ts'))).toBe('7.8.9')
-    expect(await told('--workspace', folder)).toBe(version)
+    expect(await versionOf(join(folder, 'src/tools.ts'))).toBe('7.8.9')
+    expect(await versionOf('--workspace', folder)).toBe(version)
   }, 30_000)
 
   test('gives up the calls of a client that is gone, and ends, once it is told to', async () => {

@@ -327,7 +327,7 @@ describe.each(eras)('in the era of %s, a client', (_, mode) => {
           return run()
         },
       },
-      { token: (given) => (given === 'key-of-ada' ? 'ada' : undefined) },
+      { token: (key) => (key === 'key-of-ada' ? 'ada' : undefined) },
     )
     const client = await connect(url, mode, {}, { authorization: 'Bearer key-of-ada' })
     const _meta = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }

@@ -516,7 +516,8 @@ describe('ADK', () => {
       { days: 3, city: 'Oslo' },
       { city: 'Oslo' },
     ]
-    for (const [index, given] of args.entries()) await executor.execute({ id: index, name: 'forecast', args: given })
+    for (const [index, variant] of args.entries())
+      await executor.execute({ id: index, name: 'forecast', args: variant })
     expect([...counts.values()]).toEqual([3, 1])
     expect(occurrences.size).toBe(4)
   })

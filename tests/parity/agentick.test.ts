@@ -319,16 +319,16 @@ it('AGK-30 a page is streamed the events of a call, and folds them into when it 
     const init = body === undefined ? {} : { method: 'POST', headers, body: JSON.stringify(body) }
     return clients.fetch(new Request(`http://localhost${path}`, init))
   }
-  let told = ''
+  let text = ''
   const { body } = await send('/events')
-  const reading = body!.pipeTo(new WritableStream({ write: (piece) => void (told += new TextDecoder().decode(piece)) }))
+  const reading = body!.pipeTo(new WritableStream({ write: (piece) => void (text += new TextDecoder().decode(piece)) }))
   const { invocationId } = await executor.execute({ id: 'call_1', name: 'pay' }, { session: 'ada' })
   await send(`/calls/${invocationId}/decision`, { decision: 'allow' })
   await executor.execute({ name: 'broken' }, { session: 'ada' })
-  await expect.poll(() => told, { timeout: 20_000 }).toContain('E_TOOL_DOWNSTREAM_ERROR')
+  await expect.poll(() => text, { timeout: 20_000 }).toContain('E_TOOL_DOWNSTREAM_ERROR')
   await clients.close()
   await reading
-  const events = [...told.matchAll(/^event: event\ndata: (.*)$/gm)].map(
+  const events = [...text.matchAll(/^event: event\ndata: (.*)$/gm)].map(
     ([, data = '']) => JSON.parse(data) as WireEvent,
   )
   const views = new Map<string, CallView>()

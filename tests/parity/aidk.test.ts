@@ -173,8 +173,8 @@ it('AIDK-09 a tool of type provider is made without a handler, and asking us to 
   const asked = await executor.execute({ name: 'web_search', args: {} })
   expect(asked).toMatchObject({ status: 'error', effect: 'none', error: { code: 'E_INVALID_EXECUTION_TYPE' } })
 
-  const told = await executor.execute({ name: 'web_search', args: {}, result: { hits: 3 } })
-  expect(told).toMatchObject({ status: 'ok', effect: 'completed', content: [{ type: 'json', data: { hits: 3 } }] })
+  const recorded = await executor.execute({ name: 'web_search', args: {}, result: { hits: 3 } })
+  expect(recorded).toMatchObject({ status: 'ok', effect: 'completed', content: [{ type: 'json', data: { hits: 3 } }] })
 })
 
 it('AIDK-10 a tool of type mcp needs a handler, which asks its server', async () => {
@@ -451,11 +451,11 @@ it('AIDK-24 a refusal is a failed result that the model can read', async () => {
 
 it('AIDK-25 that a person said "always" is told to whoever watches, and remembered by nobody here', async () => {
   const executor = createExecutor({ tools: [deployApplication] })
-  const told: unknown[] = []
-  executor.on('call:resumed', ({ decision, always, decidedBy }) => told.push({ decision, always, decidedBy }))
+  const decisions: unknown[] = []
+  executor.on('call:resumed', ({ decision, always, decidedBy }) => decisions.push({ decision, always, decidedBy }))
   const waiting = await executor.execute({ name: 'deploy_application', args: production })
   await executor.calls.decide(waiting.token ?? '', 'allow', { always: true, decidedBy: 'ada' })
-  expect(told).toEqual([{ decision: 'allow', always: true, decidedBy: 'ada' }])
+  expect(decisions).toEqual([{ decision: 'allow', always: true, decidedBy: 'ada' }])
   expect((await executor.execute({ name: 'deploy_application', args: production })).status).toBe('waiting')
 })
 

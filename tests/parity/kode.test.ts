@@ -1127,19 +1127,20 @@ it('KODE-59 the names of events take the place of channels, as their page says: 
   await began.promise
   const events = recorded(executor)
   const heard = Object.entries(channels).map(([channel, names]) => {
-    const told: ToolEvent[] = []
-    for (const name of names) executor.on(name, (event) => void (event.toolName === 'hooked' && told.push(event)))
-    return [channel, told] as const
+    const channelEvents: ToolEvent[] = []
+    for (const name of names)
+      executor.on(name, (event) => void (event.toolName === 'hooked' && channelEvents.push(event)))
+    return [channel, channelEvents] as const
   })
   const executed = executor.execute({ name: 'hooked', args: '{"n":1,}' })
   await vi.waitFor(() => expect(events.at(-1)).toMatchObject({ event: 'call:blocked' }))
   released.resolve()
   await Promise.all([held, executed])
-  expect(Object.fromEntries(heard.map(([channel, told]) => [channel, told.map(({ event }) => event)]))).toEqual(
-    channels,
-  )
+  expect(
+    Object.fromEntries(heard.map(([channel, channelEvents]) => [channel, channelEvents.map(({ event }) => event)])),
+  ).toEqual(channels)
   const own = events.filter(({ toolName }) => toolName === 'hooked')
-  expect(heard.flatMap(([, told]) => told).toSorted((one, other) => one.seq - other.seq)).toEqual(own)
+  expect(heard.flatMap(([, channelEvents]) => channelEvents).toSorted((one, other) => one.seq - other.seq)).toEqual(own)
   expect(own.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
 })
 

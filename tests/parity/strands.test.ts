@@ -176,7 +176,7 @@ describe('Strands', () => {
     const one = tool({
       ...config,
       name: 'one',
-      handler: (...given: unknown[]) => void seen.push(given.length),
+      handler: (...parameters: unknown[]) => void seen.push(parameters.length),
     })
     await execute(one, { a: 1, b: 2 })
     await one({ a: 1, b: 2 })
@@ -435,13 +435,13 @@ describe('Strands', () => {
   })
 
   it('STR-29 tools are methods of a caller, which tells three messages of each call unless it is asked not to', async () => {
-    const told: (readonly DirectMessage[])[] = []
+    const records: (readonly DirectMessage[])[] = []
     const executor = createExecutor({ tools: [calculator, counting] })
-    const tools = caller<'calculator' | 'counting'>(executor, { record: (messages) => void told.push(messages) })
+    const tools = caller<'calculator' | 'counting'>(executor, { record: (messages) => void records.push(messages) })
     expect(wordsOf(await tools.calculator.invoke({ operation: 'add', a: 1, b: 2 }))).toBe('3')
     await tools.calculator.invoke({ operation: 'add', a: 1, b: 2 }, { record: false })
-    expect(told.map((messages) => messages.map(({ role }) => role))).toEqual([['user', 'assistant', 'user']])
-    expect(told[0]?.[1]?.content).toMatchObject([
+    expect(records.map((messages) => messages.map(({ role }) => role))).toEqual([['user', 'assistant', 'user']])
+    expect(records[0]?.[1]?.content).toMatchObject([
       { toolUse: { name: 'calculator', toolUseId: expect.stringMatching(/^tooluse_[\da-f-]{36}$/) as string } },
     ])
     const yielded: unknown[] = []

@@ -171,7 +171,7 @@ it('USR-04 whatever goes wrong is of a typed class, with a code of its own and t
       }),
     ],
   })
-  const cases: [name: string, args: unknown, Class: new (...given: never[]) => Error, code: string][] = [
+  const cases: [name: string, args: unknown, Class: new (...parameters: never[]) => Error, code: string][] = [
     ['throws', {}, ToolDownstreamError, 'E_TOOL_DOWNSTREAM_ERROR'],
     ['hangs', {}, ToolTimeoutError, 'E_TOOL_TIMEOUT'],
     ['lies', {}, InvalidToolResultError, 'E_INVALID_TOOL_RESULT'],

@@ -165,7 +165,7 @@ it('AIDK-08 a tool of type client is made without a handler', () => {
   expect(userForm.describe()).toMatchObject({ name: 'user_form', type: 'client', intent: 'render' })
 })
 
-it('AIDK-09 a tool of type provider is made without a handler, and asking us to run it is an error', async () => {
+it('AIDK-09 a tool of type provider is made without a handler, and is an error here unless its result comes with the call', async () => {
   const hosted = tool({ name: 'web_search', description: 'Searches the web', type: ToolExecutionType.PROVIDER })
   expect(hosted.type).toBe('provider')
 
@@ -173,8 +173,8 @@ it('AIDK-09 a tool of type provider is made without a handler, and asking us to 
   const asked = await executor.execute({ name: 'web_search', args: {} })
   expect(asked).toMatchObject({ status: 'error', effect: 'none', error: { code: 'E_INVALID_EXECUTION_TYPE' } })
 
-  const recorded = await executor.execute({ name: 'web_search', args: {}, result: { hits: 3 } })
-  expect(recorded).toMatchObject({ status: 'ok', effect: 'completed', content: [{ type: 'json', data: { hits: 3 } }] })
+  const result = await executor.execute({ name: 'web_search', args: {}, result: { hits: 3 } })
+  expect(result).toMatchObject({ status: 'ok', effect: 'completed', content: [{ type: 'json', data: { hits: 3 } }] })
 })
 
 it('AIDK-10 a tool of type mcp needs a handler, which asks its server', async () => {

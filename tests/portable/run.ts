@@ -71,8 +71,8 @@ export async function run(
   const unhandled: string[] = []
   const events = globalThis as Events
   if (typeof events.process?.on === 'function')
-    events.process.on('unhandledRejection', (reason) => unhandled.push(told(reason)))
-  else events.addEventListener?.('unhandledrejection', ({ reason }) => unhandled.push(told(reason)))
+    events.process.on('unhandledRejection', (reason) => unhandled.push(messageOf(reason)))
+  else events.addEventListener?.('unhandledrejection', ({ reason }) => unhandled.push(messageOf(reason)))
   const failed: { name: string; error: string }[] = []
   const skipped: string[] = []
   let passed = 0
@@ -90,15 +90,15 @@ export async function run(
       await Promise.race([each.run(place), late])
       passed++
     } catch (error) {
-      failed.push({ name, error: told(error) })
+      failed.push({ name, error: messageOf(error) })
     }
     clearTimeout(timer)
   }
   return { passed, failed, skipped, unhandled }
 }
 
-function told(error: unknown): string {
+function messageOf(error: unknown): string {
   const { message, stack = '' } = (error ?? {}) as Partial<Error>
-  const place = stack.split('\n').filter((line) => line.includes('toolwright'))
-  return `${message ?? String(error)} ${place.slice(0, 2).join(' ')}`.slice(0, 600)
+  const lines = stack.split('\n').filter((line) => line.includes('toolwright'))
+  return `${message ?? String(error)} ${lines.slice(0, 2).join(' ')}`.slice(0, 600)
 }

@@ -85,14 +85,14 @@ export function echoResponse({ token, echo, status, mediaType, isWhole }: Echo, 
       controller.close()
     },
   })
-  const told = binaryText(echo)
+  const headerText = binaryText(echo)
   const headers = {
     ...(mediaType !== '' && { 'content-type': mediaType }),
-    'x-told': told,
+    'x-told': headerText,
     location: `https://evil.example/${encodeURIComponent(token)}`,
-    link: told,
+    link: headerText,
   }
-  return new Response(body, { status, statusText: told, headers })
+  return new Response(body, { status, statusText: headerText, headers })
 }
 
 let traces: readonly string[] | undefined

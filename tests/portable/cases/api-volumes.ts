@@ -30,9 +30,9 @@ function amountOf({ isFull = false, seed = 7 }: Place, all: number, few: number)
 
 /** Returns spans of everything that is told of calls, as text. */
 function recordedSpans(): { readonly tracerProvider: TracerProvider; readonly text: () => string } {
-  const told: unknown[] = []
+  const notes: unknown[] = []
   const spanContext: SpanContext = { traceId: '1'.repeat(32), spanId: '1'.repeat(16), traceFlags: 1 }
-  const note = (...words: unknown[]): Span => (told.push(words), span)
+  const note = (...words: unknown[]): Span => (notes.push(words), span)
   const span: Span = {
     spanContext: () => spanContext,
     isRecording: () => true,
@@ -52,7 +52,7 @@ function recordedSpans(): { readonly tracerProvider: TracerProvider; readonly te
       throw new Error('Nothing makes a span active here.')
     },
   }
-  return { tracerProvider: { getTracer: () => tracer }, text: () => JSON.stringify(told) }
+  return { tracerProvider: { getTracer: () => tracer }, text: () => JSON.stringify(notes) }
 }
 
 export const apiVolumes: readonly Case[] = [

@@ -18,7 +18,7 @@ export const hosts: readonly Case[] = [
       const pick = tool({ name: 'pick', description: 'Asks the page', type: 'client', requiresResponse: true })
       const executor = createExecutor({ tools: [pick] })
       const api = httpClients({ executor, authorize: () => ({ session: executor.session }) })
-      const client = connect('http://localhost', { fetch: (...given) => api.fetch(new Request(...given)) })
+      const client = connect('http://localhost', { fetch: (...parameters) => api.fetch(new Request(...parameters)) })
       client.tool('pick', () => 'blue')
       same(words(await executor.calls.settled(await executor.execute({ name: 'pick' }))), 'blue')
       client.close()

@@ -92,7 +92,7 @@ export const imports: readonly Case[] = [
         report: () => {},
       })
       const executor = createExecutor({ use: [api] })
-      const told: string[] = []
+      const outcomes: string[] = []
       for (const [name, id] of [
         ['order', 'near'],
         ['file', 'named'],
@@ -100,10 +100,10 @@ export const imports: readonly Case[] = [
         ['order', 'old'],
       ]) {
         const result = await executor.execute({ name: name!, args: { id } })
-        told.push(`${id} ${result.status} ${result.effect}`)
+        outcomes.push(`${id} ${result.status} ${result.effect}`)
         has(!JSON.stringify(result).includes('p455'), JSON.stringify(result))
       }
-      same(told, ['near ok completed', 'named ok none', 'far error none', 'old ok completed'])
+      same(outcomes, ['near ok completed', 'named ok none', 'far error none', 'old ok completed'])
       same(sent, [
         `POST https://api.example.com/orders/near Bearer ${secret}`,
         `POST https://api.example.com/orders/there Bearer ${secret}`,

@@ -3,19 +3,19 @@ import { same } from '../_assert.ts'
 import type { Case } from '../run.ts'
 
 /** Calls a tool with a schema that wants an integer `n`, once as it wants it and once not. */
-async function validates(schema: Schema, given?: number): Promise<void> {
+async function validates(schema: Schema, value?: number): Promise<void> {
   let got: unknown
   const handler = (args: unknown): unknown => (got = (args as { readonly n: unknown }).n)
   const tools = [tool({ name: 't', description: 'Takes a number', inputSchema: schema, handler })]
   const executor = createExecutor({ tools })
-  const args = given === undefined ? {} : { n: given }
+  const args = value === undefined ? {} : { n: value }
   const [taken, refused] = await executor.executeToolCalls([
     { name: 't', args },
     { name: 't', args: { n: 'x' } },
   ])
   same(
     [taken?.status, got, refused?.error?.code],
-    ['ok', given ?? 3, 'E_INVALID_TOOL_ARGS'],
+    ['ok', value ?? 3, 'E_INVALID_TOOL_ARGS'],
     taken?.error?.message ?? '',
   )
   same(executor.tools()[0]?.describe().inputSchema.type, 'object')

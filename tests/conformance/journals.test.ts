@@ -18,20 +18,20 @@ describeJournal('the journal of the page', () => ({ open: () => ({ journal: mapJ
 class ClassJournal implements Journal {
   readonly isDurable = false
   readonly #journal = mapJournal()
-  claim(...given: Parameters<Journal['claim']>): ReturnType<Journal['claim']> {
-    return this.#journal.claim(...given)
+  claim(...parameters: Parameters<Journal['claim']>): ReturnType<Journal['claim']> {
+    return this.#journal.claim(...parameters)
   }
-  write(...given: Parameters<Journal['write']>): ReturnType<Journal['write']> {
-    return this.#journal.write(...given)
+  write(...parameters: Parameters<Journal['write']>): ReturnType<Journal['write']> {
+    return this.#journal.write(...parameters)
   }
   read(id: string): ReturnType<Journal['read']> {
     return this.#journal.read(id)
   }
-  takeOver(...given: Parameters<Journal['takeOver']>): ReturnType<Journal['takeOver']> {
-    return this.#journal.takeOver(...given)
+  takeOver(...parameters: Parameters<Journal['takeOver']>): ReturnType<Journal['takeOver']> {
+    return this.#journal.takeOver(...parameters)
   }
-  list(...given: Parameters<Journal['list']>): ReturnType<Journal['list']> {
-    return this.#journal.list(...given)
+  list(...parameters: Parameters<Journal['list']>): ReturnType<Journal['list']> {
+    return this.#journal.list(...parameters)
   }
   beat(owner: string): ReturnType<Journal['beat']> {
     return this.#journal.beat(owner)

@@ -54,10 +54,10 @@ export function observerConformance(
         durationMs: anything(),
       })
       assert(
-        property(event, (given) => {
-          const before = { ...given }
-          observer(Object.freeze(given) as unknown as ToolEvent)
-          expect(Object.entries(given)).toEqual(Object.entries(before))
+        property(event, (sample) => {
+          const before = { ...sample }
+          observer(Object.freeze(sample) as unknown as ToolEvent)
+          expect(Object.entries(sample)).toEqual(Object.entries(before))
         }),
       )
       expect(

@@ -165,7 +165,7 @@ describe('JSON Schema', () => {
 })
 
 test('what is no ArkType type is refused at once', () => {
-  for (const given of [undefined, null, {}, { type: 'object' }, () => true]) {
-    expect(() => arktype(given as never)).toThrow(expect.objectContaining({ code: 'E_SCHEMA_CONVERSION' }))
+  for (const value of [undefined, null, {}, { type: 'object' }, () => true]) {
+    expect(() => arktype(value as never)).toThrow(expect.objectContaining({ code: 'E_SCHEMA_CONVERSION' }))
   }
 })

@@ -99,9 +99,9 @@ describe.each(majors)('%s', (_name, { wrap, Type: T, decoding: since }) => {
       n: T.Number({ default: 3 }),
       inner: T.Object({ x: T.Optional(T.String({ default: 'q' })) }),
     })
-    const given = Object.freeze({ inner: Object.freeze({}) })
-    expect(validate(schema, given)).toEqual({ value: { n: 3, inner: { x: 'q' } } })
-    expect(given).toEqual({ inner: {} })
+    const input = Object.freeze({ inner: Object.freeze({}) })
+    expect(validate(schema, input)).toEqual({ value: { n: 3, inner: { x: 'q' } } })
+    expect(input).toEqual({ inner: {} })
   })
 
   test('coerces nothing and drops nothing, also where it decodes', () => {
@@ -168,7 +168,7 @@ describe.each(majors)('%s', (_name, { wrap, Type: T, decoding: since }) => {
   test.each(['BigInt', 'Symbol', 'Function', 'Promise', 'Date', 'Uint8Array', 'RegExp'] as const)(
     'JSON Schema is refused where there are no words: %s',
     (kind) => {
-      const make = (T as unknown as Record<string, ((...given: unknown[]) => unknown) | undefined>)[kind]
+      const make = (T as unknown as Record<string, ((...parameters: unknown[]) => unknown) | undefined>)[kind]
       if (make === undefined) return expect(T).toBe(Type) // the newer major has dropped it
       const part = make(...(kind === 'Function' ? [[], T.Any()] : kind === 'RegExp' ? [/a/] : [T.Any()]))
       expect(() => show(T.Object({ outer: T.Array(part as never) }))).toThrow(

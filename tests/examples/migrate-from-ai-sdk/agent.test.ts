@@ -40,7 +40,7 @@ describe.skipIf(missing !== undefined).each(['before', 'wrapped', 'after'] as co
     const { steps, text } = await reply({ model, ...chat() })
     const part = steps[0]?.content.find(({ type }) => type === 'tool-result' || type === 'tool-error') as
       { readonly type: string; readonly output?: unknown; readonly error?: unknown } | undefined
-    return { text, part, told: toldOf(model.doGenerateCalls[1]?.prompt, 'call_1') }
+    return { text, part, modelOutput: toldOf(model.doGenerateCalls[1]?.prompt, 'call_1') }
   }
 
   test('offers the model twelve tools, with examples and the options of the provider', async () => {
@@ -85,10 +85,10 @@ describe.skipIf(missing !== undefined).each(['before', 'wrapped', 'after'] as co
         { sku: 'tea-1', name: 'Green tea', price: 4 },
       ],
     }
-    const { text, part, told } = await called('search_products', { query: ' TEA ', price: { to: 5 } })
+    const { text, part, modelOutput } = await called('search_products', { query: ' TEA ', price: { to: 5 } })
     expect(text).toBe('Done.')
     expect(part).toMatchObject({ type: 'tool-result', output: found })
-    expect(told).toEqual({ type: 'json', value: found })
+    expect(modelOutput).toEqual({ type: 'json', value: found })
   })
 
   test('gives a tool the customer of the request', async () => {
@@ -101,15 +101,15 @@ describe.skipIf(missing !== undefined).each(['before', 'wrapped', 'after'] as co
   })
 
   test('tells the model less than it tells the program', async () => {
-    const { part, told } = await called('order_summary', { id: 'o-1' })
+    const { part, modelOutput } = await called('order_summary', { id: 'o-1' })
     expect(part?.output).toMatchObject({ items: ['tea-1', 'cup-1'] })
-    expect(told).toEqual({ type: 'text', value: '2 items for 16 euros' })
+    expect(modelOutput).toEqual({ type: 'text', value: '2 items for 16 euros' })
   })
 
   test('shows the model a picture', async () => {
-    const { part, told } = await called('product_photo', { sku: 'tea-1' })
+    const { part, modelOutput } = await called('product_photo', { sku: 'tea-1' })
     expect(part?.output).toEqual({ sku: 'tea-1', photo })
-    expect(told).toMatchObject({
+    expect(modelOutput).toMatchObject({
       type: 'content',
       value: [
         { type: 'text', text: 'This is tea-1:' },
@@ -119,32 +119,32 @@ describe.skipIf(missing !== undefined).each(['before', 'wrapped', 'after'] as co
   })
 
   test('gives the last state of a parcel as the output', async () => {
-    const { part, told } = await called('track_parcel', { id: 'o-1' })
+    const { part, modelOutput } = await called('track_parcel', { id: 'o-1' })
     expect(part?.output).toEqual({ id: 'o-1', state: 'delivered' })
-    expect(told).toEqual({ type: 'json', value: { id: 'o-1', state: 'delivered' } })
+    expect(modelOutput).toEqual({ type: 'json', value: { id: 'o-1', state: 'delivered' } })
   })
 
   test('tells the model what a tool throws, and goes on', async () => {
-    const { text, part, told } = await called('ship_order', { id: 'o-1' })
+    const { text, part, modelOutput } = await called('ship_order', { id: 'o-1' })
     expect(text).toBe('Done.')
     expect(part?.type).toBe('tool-error')
-    expect(told?.type).toBe('error-text')
-    expect(wordsOf(told)).toContain('The tea of o-1 is out of stock.')
+    expect(modelOutput?.type).toBe('error-text')
+    expect(wordsOf(modelOutput)).toContain('The tea of o-1 is out of stock.')
   })
 
   test('runs nothing with wrong input, and tells the model which', async () => {
-    const { text, part, told } = await called('refund', { id: 'o-1', cents: -5 })
+    const { text, part, modelOutput } = await called('refund', { id: 'o-1', cents: -5 })
     expect(text).toBe('Done.')
     expect(part?.type).toBe('tool-error')
-    expect(told?.type).toBe('error-text')
-    expect(wordsOf(told)).toContain('cents')
+    expect(modelOutput?.type).toBe('error-text')
+    expect(wordsOf(modelOutput)).toContain('cents')
     expect(deeds).toEqual([])
   })
 
   test('gives the model a large export whole', async () => {
-    const { part, told } = await called('export_orders', { year: 2026 })
+    const { part, modelOutput } = await called('export_orders', { year: 2026 })
     expect(String(part?.output).split('\n')).toHaveLength(2_000)
-    expect(wordsOf(told)).toBe(part?.output)
+    expect(wordsOf(modelOutput)).toBe(part?.output)
   })
 
   test('runs a dynamic tool', async () => {

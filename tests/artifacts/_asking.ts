@@ -28,15 +28,15 @@ export interface AskingOptions extends Omit<ArtifactToolsOptions, 'only'> {
   readonly executor?: Omit<ExecutorOptions, 'tools'>
 }
 
-export function asking(given: AskingOptions = {}): Asking {
-  const { artifact, trusted = false, executor: options, only = 'all', ...tools } = given
+export function asking(options: AskingOptions = {}): Asking {
+  const { artifact, trusted = false, executor: executorOptions, only = 'all', ...tools } = options
   let next: unknown
   const give = tool({ name: 'give', description: 'Gives', trusted, ...(artifact && { artifact }), handler: () => next })
   const executor = createExecutor({
     inlineLimit: 0,
-    ...options,
+    ...executorOptions,
     tools: [give],
-    use: [...(options?.use ?? []), artifactTools({ ...(only === 'usual' ? {} : { only }), ...tools })],
+    use: [...(executorOptions?.use ?? []), artifactTools({ ...(only === 'usual' ? {} : { only }), ...tools })],
   })
   let last = ''
   return {

@@ -98,8 +98,8 @@ describe('a JSON value', () => {
       fc.asyncProperty(
         fc.dictionary(fc.string({ maxLength: 20 }), member, { maxKeys: 30 }),
         fc.constantFrom(...limits),
-        async (given, limit) => {
-          const value = JSON.parse(JSON.stringify(given)) as Record<string, unknown>
+        async (dictionary, limit) => {
+          const value = JSON.parse(JSON.stringify(dictionary)) as Record<string, unknown>
           fc.pre(bytes(JSON.stringify(value)) > limit)
           const { body, words } = await said(value, limit)
           const shown = JSON.parse(body) as Record<string, unknown>
@@ -149,8 +149,8 @@ describe('text', () => {
       fc.asyncProperty(
         fc.array(line, { minLength: 1, maxLength: 200 }),
         fc.constantFrom(...limits),
-        async (given, limit) => {
-          const text = given.join('\n').toWellFormed()
+        async (lines, limit) => {
+          const text = lines.join('\n').toWellFormed()
           fc.pre(text.trim() !== '' && !text.includes('(Truncated'))
           const { body, words } = await said(text, limit)
           const all = text.split('\n').map(escaped)

@@ -150,8 +150,8 @@ describe('tail', () => {
         fc.array(line, { minLength: 1, maxLength: 30 }),
         separator,
         fc.boolean(),
-        async (given, end, isEnded) => {
-          const clean = given.map((each) => each.replace(unshown, '.'))
+        async (textLines, end, isEnded) => {
+          const clean = textLines.map((each) => each.replace(unshown, '.'))
           const text = clean.join(end) + (isEnded ? end : '')
           fc.pre(text !== '' && clean.join('') !== '')
           await keep(text)
@@ -314,17 +314,17 @@ describe('grep', () => {
       'a?b?c?',
     )
     await fc.assert(
-      fc.asyncProperty(text, pattern, fc.nat(20), async (given, source, start) => {
-        const all = given.join('\n')
-        fc.pre(all !== '' && start < given.length - 1)
+      fc.asyncProperty(text, pattern, fc.nat(20), async (textLines, source, start) => {
+        const all = textLines.join('\n')
+        fc.pre(all !== '' && start < textLines.length - 1)
         await keep(all)
         const answer = await ask('grep', { pattern: source, start })
         const found = answer
           .split('\n')
           .filter((line) => /^\d+: /.test(line))
           .map((line) => Number.parseInt(line, 10))
-        const there = given.length - (given.at(-1) === '' ? 1 : 0)
-        const expected = [...given.entries()]
+        const there = textLines.length - (textLines.at(-1) === '' ? 1 : 0)
+        const expected = [...textLines.entries()]
           .filter(([line, each]) => line >= start && line < there && new RegExp(source).test(each))
           .map(([line]) => line)
         expect(found).toEqual(expected)

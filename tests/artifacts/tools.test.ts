@@ -354,9 +354,9 @@ describe('a class of one’s own', () => {
         return (await this.head(1)).toUpperCase()
       }
     }
-    const its = asking({ classes: [Plain], artifact: Plain })
-    await its.keep(requests)
-    expect(await its.ask('own')).toBe('GET /PATH/0 503')
+    const plain = asking({ classes: [Plain], artifact: Plain })
+    await plain.keep(requests)
+    expect(await plain.ask('own')).toBe('GET /PATH/0 503')
     const others = asking({ classes: [Plain] })
     await others.keep(requests)
     expect((await others.call('own')).error?.code).toBe('E_INVALID_TOOL_ARGS')

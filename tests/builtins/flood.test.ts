@@ -12,7 +12,7 @@ test('1 GB of output is kept whole, and takes 64 MB more at most', async () => {
   const args = [...flags, join(import.meta.dirname, '_flood.ts'), temporary(), temporary(), String(length)]
   const { stdout } = await run(process.execPath, args, { timeout: 280_000 })
   console.log(stdout.trim())
-  const told = JSON.parse(stdout) as { readonly growth: number }
-  expect(told).toMatchObject({ exitCode: 0, stdoutBytes: length, kept: length })
-  expect(told.growth).toBeLessThanOrEqual(64_000_000)
+  const report = JSON.parse(stdout) as { readonly growth: number }
+  expect(report).toMatchObject({ exitCode: 0, stdoutBytes: length, kept: length })
+  expect(report.growth).toBeLessThanOrEqual(64_000_000)
 }, 300_000)

@@ -313,13 +313,13 @@ describe.each(['descriptor', 'real-path'] as const)('with `paths: %s`,', (safety
             const { root } = workspace()
             for (const { at, kind, target } of tree) build(root, at.join('/'), kind, target)
             const wanted = paths.filter((each) => each !== '' && !each.startsWith('/'))
-            const told = oracle(root, wanted)
+            const answers = oracle(root, wanted)
             const sandbox = await local(root)
             for (const [index, each] of wanted.entries()) {
               const ours = await read(sandbox, each)
               compared++
               if (ours instanceof OutsideError) outside++
-              else expect(ours, each).toBe(told[index])
+              else expect(ours, each).toBe(answers[index])
             }
           },
         ),

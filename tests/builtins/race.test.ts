@@ -18,10 +18,10 @@ function flipping(
   const child = spawn(process.execPath, [...flags, root, outside, String(duration), secret], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const told = text(child.stdout)
+  const output = text(child.stdout)
   let isOver = false
   child.once('exit', () => (isOver = true))
-  const flips = async (): Promise<number> => (JSON.parse(await told) as { readonly flips: number }).flips
+  const flips = async (): Promise<number> => (JSON.parse(await output) as { readonly flips: number }).flips
   return { isOver: () => isOver, flips }
 }
 

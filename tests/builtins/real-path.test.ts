@@ -10,15 +10,15 @@ import { bytes, canary, local, put, refusalOf, temporary, textOf, workspace } fr
 const realPath = { paths: 'real-path' } as const
 
 test('a sandbox tells how its paths are kept, and says once that real paths promise nothing about races', async () => {
-  const told: string[] = []
-  const report = (message: string): void => void told.push(message)
+  const messages: string[] = []
+  const report = (message: string): void => void messages.push(message)
   const { root } = workspace()
   const sandboxes = [await localSandbox({ root, report }), await localSandbox({ root, report, ...realPath })]
   expect(sandboxes.map(({ paths, isolation }) => [paths, isolation])).toEqual([
     ['descriptor', 'none'],
     ['real-path', 'none'],
   ])
-  expect(told.map((each) => each.includes('swaps parts of a path'))).toEqual([false, true])
+  expect(messages.map((each) => each.includes('swaps parts of a path'))).toEqual([false, true])
   for (const each of sandboxes) await each.close()
 })
 

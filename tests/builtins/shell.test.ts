@@ -11,10 +11,10 @@ describeSandbox('localSandbox', () => local(workspace().root))
 describeSandbox('localSandbox with real paths', () => local(workspace().root, { paths: 'real-path' }))
 
 test('localSandbox says once that commands are not isolated', async () => {
-  const told: string[] = []
-  const sandbox = await localSandbox({ root: temporary(), report: (message) => void told.push(message) })
+  const messages: string[] = []
+  const sandbox = await localSandbox({ root: temporary(), report: (message) => void messages.push(message) })
   await sandbox.exec('true')
-  expect(told).toEqual([expect.stringContaining('without isolation')])
+  expect(messages).toEqual([expect.stringContaining('without isolation')])
   expect(sandbox.isolation).toBe('none')
   await sandbox.close()
 })

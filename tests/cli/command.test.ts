@@ -193,13 +193,13 @@ describe('toolwright call', { timeout }, () => {
   })
 
   test('writes nothing that a terminal could obey, whatever tools throw and give', async () => {
-    const [thrown, given] = await Promise.all([
+    const [failure, result] = await Promise.all([
       toolwright(['call', hostile, 'throws_escapes']),
       toolwright(['call', hostile, 'gives_escapes']),
     ])
-    expect(thrown.stdout).not.toMatch(unsafe)
-    expect(given.stdout).not.toMatch(unsafe)
-    expect(JSON.parse(given.stdout)).toMatchObject({
+    expect(failure.stdout).not.toMatch(unsafe)
+    expect(result.stdout).not.toMatch(unsafe)
+    expect(JSON.parse(result.stdout)).toMatchObject({
       content: [{ data: { text: '\u001B]0;title\u0007 \u009B2J \u202E' } }],
     })
   })

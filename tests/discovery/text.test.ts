@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { missing, realCatalogue } from './_catalogue.ts'
 import { tagged } from './_tools.ts'
 
-async function told(executor: ToolExecutor, args: object): Promise<string> {
+async function answerOf(executor: ToolExecutor, args: object): Promise<string> {
   const { status, content } = await executor.execute({ name: 'tool_search', args })
   expect(status).toBe('ok')
   expect(content).toHaveLength(1)
@@ -18,7 +18,7 @@ async function told(executor: ToolExecutor, args: object): Promise<string> {
 async function argsOf(inputSchema: object): Promise<string> {
   const schema = jsonSchema(inputSchema, { origin: 'wire' })
   const one = tool({ name: 'one', description: 'One.', inputSchema: schema, handler: () => '' })
-  const text = await told(createExecutor({ tools: [one], use: [toolSearch()] }), { names: ['one'] })
+  const text = await answerOf(createExecutor({ tools: [one], use: [toolSearch()] }), { names: ['one'] })
   const [, args] = /^one: One\.\n {2}args: ([^]*)$/.exec(text) ?? []
   if (args === undefined) throw new Error(text)
   return args
@@ -30,13 +30,13 @@ describe('a model', () => {
   const executor = createExecutor({ tools: tagged('my office', office), use: [toolSearch()] })
 
   it('reads a line for each tool', async () => {
-    expect(await told(executor, { query: 'list mails', detail: 'line' })).toBe(
+    expect(await answerOf(executor, { query: 'list mails', detail: 'line' })).toBe(
       'list_mails (group "my office"): Lists mails.\nsend_mail (group "my office"): Sends a mail.',
     )
   })
 
   it('reads all of the first tool if that fits far better', async () => {
-    expect(await told(executor, { query: 'list mails' })).toBe(
+    expect(await answerOf(executor, { query: 'list mails' })).toBe(
       'list_mails (group "my office"): Lists mails. They come in pages.\n  args: {}\nsend_mail (group "my office"): Sends a mail.',
     )
   })
@@ -44,19 +44,19 @@ describe('a model', () => {
   it('reads no group that a name begins with', async () => {
     const ofGroup = { mail: 'Mails.', mail_send: 'Sends a mail.', mails: 'Lists mails.', 'mail-list': 'Lists mails.' }
     const mails = createExecutor({ tools: tagged('mail', ofGroup), use: [toolSearch()] })
-    expect(await told(mails, { names: Object.keys(ofGroup), detail: 'line' })).toBe(
+    expect(await answerOf(mails, { names: Object.keys(ofGroup), detail: 'line' })).toBe(
       'mail (group mail): Mails.\nmail_send: Sends a mail.\nmails (group mail): Lists mails.\nmail-list: Lists mails.',
     )
   })
 
   it('reads whole descriptions and args', async () => {
-    expect(await told(executor, { names: ['send_mail', 'none'] })).toBe(
+    expect(await answerOf(executor, { names: ['send_mail', 'none'] })).toBe(
       'send_mail (group "my office"): Sends a mail.\n  It is sent at once.\n  args: {}\nNote: There is no tool "none".',
     )
   })
 
   it('reads the groups if nothing was found', async () => {
-    expect(await told(executor, { query: 'xylophone' })).toBe(
+    expect(await answerOf(executor, { query: 'xylophone' })).toBe(
       'Groups, and how many tools each has: {"my office":2}\nNote: Nothing was found: say it in other words.',
     )
   })
@@ -74,7 +74,7 @@ describe('a model', () => {
       handler: () => '',
     })
     const server: Extension = { tools: () => [read] }
-    const text = await told(createExecutor({ use: [toolSearch(), server] }), { names: ['read'] })
+    const text = await answerOf(createExecutor({ use: [toolSearch(), server] }), { names: ['read'] })
     const lines = text.split('\n')
     expect(lines.filter((line) => !line.startsWith(' '))).toEqual(['read (group "a): b send_mail"): Reads.'])
     expect(lines).toContain(String.raw`    "a\nsend_mail: b\u202e"?: any // c send_mail: d */ \u200b (default "\n")`)
@@ -172,7 +172,7 @@ describe.skipIf(missing !== undefined)(
       const executor = createExecutor({ tools: catalogue.tools, use: [toolSearch()] })
       let [described, defined] = [0, 0]
       for (const one of catalogue.tools.filter((_, index) => index % 20 === 0)) {
-        const text = await told(executor, { names: [one.name] })
+        const text = await answerOf(executor, { names: [one.name] })
         const fields = Object.keys(one.describe().inputSchema['properties'] ?? {})
         expect(fields.filter((field) => !text.includes(field))).toEqual([])
         described += text.length

@@ -25,11 +25,11 @@ test('work ends with the first of its signals, and other work goes on', async ()
 test('a signal has one listener for all work that it is to end, and lets go of work that has ended', async () => {
   const controller = new AbortController()
   const { signal } = controller
-  const given: AbortSignal[] = []
-  const work = async (own: AbortSignal): Promise<number> => given.push(own)
+  const signals: AbortSignal[] = []
+  const work = async (own: AbortSignal): Promise<number> => signals.push(own)
   await Promise.all(Array.from({ length: 50 }, () => withAny([signal], work)))
   await expect(withAny([signal], () => Promise.reject(new Error('It failed.')))).rejects.toThrow('It failed.')
   expect(getEventListeners(signal, 'abort')).toHaveLength(1)
   controller.abort()
-  expect(given.filter((own) => own.aborted)).toEqual([])
+  expect(signals.filter((own) => own.aborted)).toEqual([])
 })

@@ -120,8 +120,8 @@ describe.skipIf(typeof server === 'string').each([
       if (event === 'tool:progress') heard.resolve()
     })
     expectInOrder(events)
-    const told = events.flatMap((event) => (event.event === 'tool:progress' ? [event.data] : []))
-    expect(told[0]).toBe(1)
+    const progress = events.flatMap((event) => (event.event === 'tool:progress' ? [event.data] : []))
+    expect(progress[0]).toBe(1)
   })
 
   test('tells much progress in order and none twice, leaves out what is too long, and goes on', async () => {
@@ -138,8 +138,8 @@ describe.skipIf(typeof server === 'string').each([
       if (event === 'tool:progress') heard.resolve()
     })
     expectInOrder(events)
-    const told = events.flatMap((event) => (event.event === 'tool:progress' ? [event.data] : []))
-    expect(told.every((data) => data === 'first' || typeof data === 'number')).toBe(true)
+    const progress = events.flatMap((event) => (event.event === 'tool:progress' ? [event.data] : []))
+    expect(progress.every((data) => data === 'first' || typeof data === 'number')).toBe(true)
   })
 
   test('takes no word of those who only may send notifications', async () => {

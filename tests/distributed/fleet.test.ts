@@ -23,11 +23,11 @@ describe.each([
     }))
     const results = await caller.executeToolCalls(calls, { session: 's' })
     const here = await createExecutor({ tools: ground.tools }).executeToolCalls(calls, { session: 's' })
-    const told = (result: (typeof results)[number]): unknown => {
+    const outcomeOf = (result: (typeof results)[number]): unknown => {
       const { id, callId, toolName, status, effect, isError, content } = result
       return { id, callId, toolName, status, effect, isError, content }
     }
-    expect(results.map(told)).toEqual(here.map(told))
+    expect(results.map(outcomeOf)).toEqual(here.map(outcomeOf))
     expect(results.every(({ status }) => status === 'ok')).toBe(true)
     expect(new Set(ran.slice(0, 20)).size).toBe(20)
     const { auditTrail } = await caller.calls.get(results[0]?.invocationId ?? '')

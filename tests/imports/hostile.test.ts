@@ -29,7 +29,7 @@ async function raw(...pieces: readonly (string | Uint8Array)[]): Promise<string>
 
 const two = documentOf({ 'GET /p': { operationId: 'get' }, 'POST /p': { operationId: 'post' } }, bearer)
 
-function told({ status, effect, content, value, error, artifact }: Awaited<ReturnType<Ready['call']>>): string {
+function textOf({ status, effect, content, value, error, artifact }: Awaited<ReturnType<Ready['call']>>): string {
   return JSON.stringify([status, effect, content, value, error?.message, artifact?.mediaType, String(error?.stack)])
 }
 
@@ -43,7 +43,7 @@ describe('a server', () => {
         const result = await call(name)
         // Deno has words of its own.
         expect(wordsOf(result)).toContain(isDeno ? `${status} ` : `${status} [credential]`)
-        expect(told(result)).not.toContain(token)
+        expect(textOf(result)).not.toContain(token)
       }
     },
   )
@@ -58,7 +58,7 @@ describe('a server', () => {
     const [kept, led] = [await call('get'), await call('post')]
     expect(kept.artifact?.mediaType).toBe('application/x-[credential]')
     expect(wordsOf(led)).toContain('redirects to "[credential].evil.example"')
-    for (const text of [told(kept), told(led), reports.join()])
+    for (const text of [textOf(kept), textOf(led), reports.join()])
       expect(text.toLowerCase()).not.toContain(token.toLowerCase())
   })
 
@@ -194,7 +194,7 @@ describe('a server', () => {
       expect(result).toMatchObject({ status: 'error', effect: 'completed', error: { category: 'network' } })
       expect(wordsOf(result)).toContain('broke before the answer was whole')
       expect(
-        told(result) + String(result.error?.cause) + String((result.error?.cause as Error | undefined)?.cause),
+        textOf(result) + String(result.error?.cause) + String((result.error?.cause as Error | undefined)?.cause),
       ).not.toContain(token)
     },
   )

@@ -33,7 +33,7 @@ test.skipIf(lacking !== undefined)(
     }
     writeFileSync(file, JSON.stringify(documentOf(operations, bearer)))
     const served = [process.execPath, command, 'mcp', '--openapi', file, '--base-url', url, '--auth', 'token=API_TOKEN']
-    let told = ''
+    let output = ''
     const inspected = async (...method: string[]): Promise<unknown> => {
       const words = [
         process.execPath,
@@ -45,7 +45,7 @@ test.skipIf(lacking !== undefined)(
         'json',
       ]
       const { stdout, stderr } = await ended(start([...words, ...method, '--', ...served]))
-      told += stdout + stderr
+      output += stdout + stderr
       try {
         return JSON.parse(stdout)
       } catch {
@@ -64,9 +64,9 @@ test.skipIf(lacking !== undefined)(
     expect(got).toMatchObject({ result: { structuredContent: { path: '/orders/7', token: 'Bearer [credential]' } } })
     expect(added).toMatchObject({ result: { structuredContent: { path: '/orders', body: '{"item":"tea"}' } } })
     expect(refused).toMatchObject({ result: { isError: true } })
-    expect(told).toContain('422 Unprocessable Entity')
+    expect(output).toContain('422 Unprocessable Entity')
     expect(requests.map(({ headers }) => headers.authorization)).toEqual(Array(3).fill(`Bearer ${token}`))
-    expect(told).not.toContain(token)
+    expect(output).not.toContain(token)
   },
   60_000,
 )

@@ -21,7 +21,7 @@ it('the hooks need nothing of a page: any renderer shows what waits, and decides
   const deploy = tool({ name: 'deploy', description: 'Deploys', requiresConfirmation: true, handler: () => 'deployed' })
   const executor = createExecutor({ tools: [deploy] })
   const { fetch, close } = httpClients({ executor, authorize: () => ({ session: executor.session }) })
-  const client = connect('http://localhost', { fetch: (...given) => fetch(new Request(...given)) })
+  const client = connect('http://localhost', { fetch: (...parameters) => fetch(new Request(...parameters)) })
   onTestFinished(async () => {
     client.close()
     await close()
@@ -49,7 +49,8 @@ it('the hooks tell the state of the connection, the oldest question first, and a
     executor,
     authorize: () => (isKnown ? { session: executor.session } : undefined),
   })
-  const open = (): ToolClient => connect('http://localhost', { fetch: (...given) => fetch(new Request(...given)) })
+  const open = (): ToolClient =>
+    connect('http://localhost', { fetch: (...parameters) => fetch(new Request(...parameters)) })
   const clients = [open()]
   onTestFinished(async () => {
     for (const client of clients) client.close()

@@ -19,8 +19,8 @@ export interface RedisServer {
  * whatever becomes of it; else the reason why there is none.
  */
 export async function startRedis(): Promise<RedisServer | string> {
-  const given = process.env['REDIS_URL']
-  if (given) return { url: given, stop: async () => {} }
+  const address = process.env['REDIS_URL']
+  if (address) return { url: address, stop: async () => {} }
   try {
     execFileSync('redis-server', ['--version'], { stdio: 'ignore' })
   } catch {

@@ -23,7 +23,7 @@ import { runWithTape, tapeFolder } from './_tapes.ts'
 import { callsOf, executorOf, World } from './_world.ts'
 
 const newPath = tapeFolder()
-const told = ({ status, effect, content, error }: ToolResult): string =>
+const outcomeOf = ({ status, effect, content, error }: ToolResult): string =>
   JSON.stringify([status, effect, content, error?.code])
 
 type JournalExtension = Extension & { readonly journal: Journal }
@@ -36,7 +36,7 @@ describe('a tape that is made of a journal', () => {
     const journal = open()
     const executor = executorOf(new World().tools(), journal)
     const before: string[] = []
-    for (const call of callsOf(98)) before.push(told(await executor.execute(call, { session: 'main' })))
+    for (const call of callsOf(98)) before.push(outcomeOf(await executor.execute(call, { session: 'main' })))
     await executor.execute({ name: 'echo', args: { n: 1 } }, { session: 'other' })
     const path = newPath()
     await writeCassette(path, cassetteOf(journal, { session: 'main' }))
@@ -46,7 +46,7 @@ describe('a tape that is made of a journal', () => {
     const tape = cassette(path, { mode: 'replay' })
     const other = executorOf(world.tools(), tape)
     const after: string[] = []
-    for (const call of callsOf(98)) after.push(told(await other.execute(call, { session: 'main' })))
+    for (const call of callsOf(98)) after.push(outcomeOf(await other.execute(call, { session: 'main' })))
     await other.close()
     expect(after).toEqual(before)
     expect(before).toHaveLength(98)
@@ -65,11 +65,11 @@ describe('a tape that is made of a journal', () => {
     const journal = memoryJournal()
     const { store } = cassette(newPath(), { mode: 'off' })
     const executor = createExecutor({ tools: [gives], use: [journal, { store: store! }] })
-    const before = told(await executor.execute({ name: 'gives' }, { session: 's' }))
+    const before = outcomeOf(await executor.execute({ name: 'gives' }, { session: 's' }))
     const after = async (options: { readonly store?: NonNullable<Extension['store']> }): Promise<string> => {
       const path = newPath()
       await writeCassette(path, cassetteOf(journal, { session: 's', ...options }))
-      return told(
+      return outcomeOf(
         await createExecutor({ tools: [gives], use: [cassette(path, { mode: 'replay' })] }).execute({ name: 'gives' }),
       )
     }
@@ -103,7 +103,7 @@ describe('tools of an MCP server', () => {
       const results: string[] = []
       for (let n = 0; n < 3; n++) {
         for (const name of ['pay', 'bad'])
-          results.push(told(await executor.execute({ name, args: name === 'pay' ? { n } : {} })))
+          results.push(outcomeOf(await executor.execute({ name, args: name === 'pay' ? { n } : {} })))
       }
       await executor.close()
       tape.verify()

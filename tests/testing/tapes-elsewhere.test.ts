@@ -20,7 +20,7 @@ const add = tool({
     return { sum: a + b, ticket: ran++ }
   },
 })
-const told = ({ status, effect, content }: ToolResult): string => JSON.stringify([status, effect, content])
+const outcomeOf = ({ status, effect, content }: ToolResult): string => JSON.stringify([status, effect, content])
 
 describe('a tape', () => {
   it('of a worker records and replays the calls that it takes', async () => {
@@ -35,7 +35,7 @@ describe('a tape', () => {
       const executor = createExecutor({ tools: [add], use: [sqliteJournal(database), fileStore(folder), fleet()] })
       const results: string[] = []
       for (const b of [1, 2, 1])
-        results.push(told(await executor.execute({ name: 'add', args: { a: 1, b } }, { session: 's' })))
+        results.push(outcomeOf(await executor.execute({ name: 'add', args: { a: 1, b } }, { session: 's' })))
       await executor.close()
       await worker.close()
       return [results, tape]
@@ -61,7 +61,7 @@ describe('a tape', () => {
       const executors = [1, 2].map(() => createExecutor({ tools: [add], use: [tape] }))
       const results: string[] = []
       for (const executor of [...executors, ...executors]) {
-        results.push(told(await executor.execute({ name: 'add', args: { a: 1, b: 1 } }, { session: 's' })))
+        results.push(outcomeOf(await executor.execute({ name: 'add', args: { a: 1, b: 1 } }, { session: 's' })))
       }
       for (const executor of executors) await executor.close()
       tape.verify()
@@ -83,7 +83,7 @@ describe('a tape', () => {
       const result = await executor.execute({ name: 'waits' }, { signal: controller.signal, session: 's' })
       await executor.close()
       tape.verify()
-      return told(result)
+      return outcomeOf(result)
     }
     const recorded = await run('record')
     expect(recorded).toMatch(/cancelled/)

@@ -16,7 +16,7 @@ const server = await startPostgres()
 if (typeof server === 'string') console.warn(`The test of a tape of Postgres is skipped: ${server}.`)
 afterAll(async () => typeof server === 'object' && server.stop())
 
-const told = ({ status, effect, content, error }: ToolResult): string =>
+const outcomeOf = ({ status, effect, content, error }: ToolResult): string =>
   JSON.stringify([status, effect, content, error?.code])
 
 /** Returns the most memory of the process while something runs. */
@@ -42,7 +42,7 @@ describe('a tape', () => {
     const journal = postgresJournal(pool)
     const executor = executorOf(new World().tools(), journal)
     const before: string[] = []
-    for (const call of callsOf(98)) before.push(told(await executor.execute(call, { session: 'main' })))
+    for (const call of callsOf(98)) before.push(outcomeOf(await executor.execute(call, { session: 'main' })))
     const path = newPath()
     await writeCassette(path, cassetteOf(journal, { session: 'main' }))
     await executor.close()
@@ -50,7 +50,7 @@ describe('a tape', () => {
     const world = new World()
     const other = executorOf(world.tools(), cassette(path, { mode: 'replay' }))
     const after: string[] = []
-    for (const call of callsOf(98)) after.push(told(await other.execute(call, { session: 'main' })))
+    for (const call of callsOf(98)) after.push(outcomeOf(await other.execute(call, { session: 'main' })))
     expect(after).toEqual(before)
     expect(world.ran).toEqual({})
   })

@@ -28,9 +28,9 @@ async function kept(
   let lines = 0
   async function* source(): AsyncGenerator<Uint8Array, void, undefined> {
     yield Buffer.from(head)
-    for (let given = 0; given < megabytes * 1e6;) {
+    for (let byteLength = 0; byteLength < megabytes * 1e6;) {
       const piece = Buffer.from(Array.from({ length: 1_000 }, () => lineOf(lines++)).join(''))
-      given += piece.byteLength
+      byteLength += piece.byteLength
       yield piece
     }
   }

@@ -25,9 +25,9 @@ if (typeof redis === 'string') throw new Error(redis)
 let statements = 0
 /** Counts what is sent to Postgres. */
 class CountingClient extends pg.Client {
-  override query(...given: never[]): never {
+  override query(...parameters: never[]): never {
     statements++
-    return super.query(...(given as unknown as [string])) as never
+    return super.query(...(parameters as unknown as [string])) as never
   }
 }
 const pool = new pg.Pool({

@@ -123,8 +123,8 @@ async function printTimesOfServer(connectionString: string): Promise<void> {
   const schema = `bench_${count++}`
   await connection.query(`CREATE SCHEMA ${schema}
     CREATE TABLE by_hand (id text PRIMARY KEY, owner text, record text, state text, version integer)`)
-  const told = postgresJournal(connection, { schema })
-  const untold = postgresJournal(connection, { schema, prefix: 'untold_', notify: false })
+  const notifyingJournal = postgresJournal(connection, { schema })
+  const silentJournal = postgresJournal(connection, { schema, prefix: 'silent_', notify: false })
   const insert = `INSERT INTO ${schema}.by_hand VALUES ($1, 'mine', $2, 'running', 0) ON CONFLICT (id) DO NOTHING RETURNING version`
   const update = `UPDATE ${schema}.by_hand SET record = $2, state = 'settled', version = version + 1
     WHERE id = $1 AND owner = 'mine' AND version >= $3 RETURNING version`
@@ -144,8 +144,8 @@ async function printTimesOfServer(connectionString: string): Promise<void> {
         await connection.query({ name: 'insert', text: insert, values: [id, JSON.stringify(record(id))] })
         await connection.query({ name: 'update', text: update, values: [id, JSON.stringify(ends(id)), 0] })
       },
-      'Postgres without `notify`': (id) => recorded(untold, id),
-      Postgres: (id) => recorded(told, id),
+      'Postgres without `notify`': (id) => recorded(silentJournal, id),
+      Postgres: (id) => recorded(notifyingJournal, id),
     }
     const times: Record<string, number[]> = {}
     // Short rounds, since some of them are left alone by what else the machine does.
@@ -158,8 +158,8 @@ async function printTimesOfServer(connectionString: string): Promise<void> {
     }
     printTable(rowsOf(`time of the processor of Postgres for a call: claim and settlement, ${title}`, times))
   }
-  await told.close()
-  await untold.close()
+  await notifyingJournal.close()
+  await silentJournal.close()
   await connection.end()
 }
 

@@ -51,8 +51,8 @@ async function outcome(rival: Rival, { schema, wrapped, isValid }: Case): Promis
   const value = isValid ? { n: 5 } : { n: 'not-a-number' }
   let isTaken = false
   try {
-    const given = rival === ours && wrapped !== undefined ? wrapped : schema
-    const call = await rival.prepare({ name: 'probe', schema: given, handler })
+    const probeSchema = rival === ours && wrapped !== undefined ? wrapped : schema
+    const call = await rival.prepare({ name: 'probe', schema: probeSchema, handler })
     isTaken = true
     await call({ value, text: JSON.stringify(value) })
   } catch {

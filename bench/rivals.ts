@@ -62,7 +62,7 @@ function toolOf({ name, handler }: Subject): Tool {
   return tool({ name, description: 'Searches', inputSchema: schema, handler: (input) => handler(input as never) })
 }
 
-const given: Args = { value: args, text: JSON.stringify(args) }
+const input: Args = { value: args, text: JSON.stringify(args) }
 
 async function variantsOf(subject: Subject): Promise<Record<string, () => Promise<unknown>>> {
   const floor = floorOf(subject.name, schema, subject.handler)
@@ -72,8 +72,8 @@ async function variantsOf(subject: Subject): Promise<Record<string, () => Promis
   }
   for (const { name, prepare } of [...ours, ...rivals]) {
     const call = await prepare(subject)
-    await call(given)
-    variants[name] = () => call(given)
+    await call(input)
+    variants[name] = () => call(input)
   }
   return variants
 }

@@ -25,8 +25,8 @@ function renewed(bytes: Uint8Array): Uint8Array {
 
 async function* pieces(length: number): AsyncGenerator<Uint8Array, void, undefined> {
   const piece = renewed(new Uint8Array(pieceLength))
-  for (let given = 0; given < length; given += pieceLength) {
-    yield length - given < pieceLength ? piece.subarray(0, length - given) : piece
+  for (let offset = 0; offset < length; offset += pieceLength) {
+    yield length - offset < pieceLength ? piece.subarray(0, length - offset) : piece
   }
 }
 

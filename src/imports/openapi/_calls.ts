@@ -3,13 +3,15 @@ import { beforeAbort, credentialRequest } from '../_minted.ts'
 import { answerComparison } from './_answer-schemas.ts'
 import { resultOfAnswer, type AnswerPlan, type OpenBody } from './_answers.ts'
 import { acceptOf, toldHeaders } from './_declared.ts'
-import { quotedFromDocument, type DocumentNode } from './_document.ts'
-import { connectionFailure, effectDetail, type KnownEffect } from './_failures.ts'
+import type { DocumentNode } from './_document.ts'
+import { connectionFailure, type KnownEffect } from './_failures.ts'
 import { CredentialMask } from './_mask.ts'
 import type { AllowedHosts } from './_hosts.ts'
 import { dropBody, requirePublic } from './_network.ts'
-import { isSafe, type FoundOperation, type RequestPlan } from './_operations.ts'
+import type { FoundOperation } from './_operations.ts'
 import { headerValue } from './_parameters.ts'
+import { locationOf, redirectedLeg, type RedirectRules, type RequestLeg } from './_redirects.ts'
+import type { RequestPlan } from './_request-plan.ts'
 import { operationRequest, type OperationRequest } from './_requests.ts'
 import type { PlannedScheme } from './_security.ts'
 import { putCredentials } from './_sent-credentials.ts'
@@ -84,7 +86,8 @@ async function callOperation(
   for (const [name, value] of callable.headers) headers.set(name, value)
   if (body !== undefined) headers.set('content-type', body.contentType)
   for (let isRejected = false; ; isRejected = true) {
-    const { response, effect, isTrusted } = await exchange(callable, parts, context, mask, isRejected)
+    const { response, leg } = await exchange(callable, parts, context, mask, isRejected)
+    const { effect, isTrusted } = leg
     // A credential that was revoked meanwhile is made anew, once. A host that got none says nothing about it.
     if (response.status === 401 && callable.schemes.length > 0 && isTrusted && effect === undefined) {
       if (!isRejected) {
@@ -97,82 +100,52 @@ async function callOperation(
   }
 }
 
-interface Exchanged {
-  readonly response: Response
-  /** What a redirect has said of the effect. */
-  readonly effect: KnownEffect
-  /** Whether the answer is of a host that got the credentials. */
-  readonly isTrusted: boolean
-}
-
-/** Sends a request with its credentials, and follows redirects. */
+/** Sends a request with its credentials, and follows redirects. Returns the last answer, and the request that it answers. */
 async function exchange(
   callable: CalledOperation,
   parts: OperationRequest,
   context: ToolContext,
   mask: CredentialMask,
   rejected: boolean,
-): Promise<Exchanged> {
-  const { hosts, request, origin } = callable
-  const { settings } = callable.source
-  const { headers } = parts
+): Promise<{ readonly response: Response; readonly leg: RequestLeg }> {
+  const { hosts, origin, source, request } = callable
+  const { headers, body } = parts
   const secrets = { headers, query: [] as string[], cookies: [...parts.cookies] }
-  const { signal } = context
   if (callable.schemes.length > 0) await putCredentials(callable.schemes, context, rejected, mask, secrets)
   if (secrets.cookies.length > 0) headers.set('cookie', secrets.cookies.join('; '))
-  let url = urlOf(callable, parts.path, [...parts.query, ...secrets.query])
-  let { method } = request
-  let { body } = parts
-  let effect: KnownEffect
-  let isTrusted = true
-  for (let redirects = 0; ; redirects++) {
-    if (!hosts.isNamedInCode) await requirePublic(url, hosts.origins)
-    const own = isTrusted ? headers : new Headers({ accept: callable.accept })
-    const opened = body === undefined ? undefined : await body.open()
-    signal.throwIfAborted()
-    const sent: Sent = { method, headers: own, signal, redirect: 'manual' }
-    if (opened !== undefined) sent.body = opened
-    if (body?.isStreamed === true) sent.duplex = 'half'
-    const response = await sendOnceOnly(callable, url, sent, effect)
-    if (response.type === 'opaqueredirect')
-      throw redirectFailure('The API redirects, and a page is not told where.', method, effect)
-    const location =
-      response.status >= 300 && response.status < 400 && response.status !== 304
-        ? response.headers.get('location')
-        : null
-    if (location === null) return { response, effect, isTrusted }
+  const rules: RedirectRules = { origin, hosts, most: source.settings.limits.redirects, mask }
+  const url = urlOf(callable, parts.path, [...parts.query, ...secrets.query])
+  let leg: RequestLeg = { url, method: request.method, body, redirects: 0, effect: undefined, isTrusted: true }
+  for (;;) {
+    if (!hosts.isNamedInCode) await requirePublic(leg.url, hosts.origins)
+    const response = await sendLeg(callable, leg, headers, context.signal)
+    const location = locationOf(response, leg)
+    if (location === null) return { response, leg }
     dropBody(response)
-    if (response.status === 303 && !isSafe(method)) {
-      effect = 'completed'
-      method = 'GET'
-      body = undefined
-      headers.delete('content-type')
-    } else if (!isSafe(method) && response.status !== 307 && response.status !== 308) {
-      throw redirectFailure(
-        `The API answered ${response.status} to ${method}, which is not sent again elsewhere.`,
-        method,
-        effect,
-      )
-    }
-    const next = URL.parse(location, url.href)
-    if (next === null || (next.protocol !== 'https:' && next.protocol !== 'http:')) {
-      throw redirectFailure('The API redirects to no address of the web.', method, effect)
-    }
-    if (redirects >= settings.limits.redirects)
-      throw redirectFailure(`The API redirects more than ${settings.limits.redirects} times.`, method, effect)
-    isTrusted &&= next.origin === origin
-    if (!isTrusted && (!isSafe(method) || (next.origin !== origin && !hosts.origins.has(next.origin)))) {
-      throw redirectFailure(
-        `The API redirects to ${quotedFromDocument(mask.text(next.host))}, which the application does not name in \`hosts\`.`,
-        method,
-        effect,
-      )
-    }
-    if (isTrusted) for (const pair of secrets.query) appendOnce(next, pair)
-    next.username = ''
-    next.password = ''
-    url = next
+    leg = redirectedLeg(leg, response.status, location, rules)
+    if (leg.effect === 'completed') headers.delete('content-type') // what comes next has no body
+    if (leg.isTrusted) for (const pair of secrets.query) appendOnce(leg.url, pair)
   }
+}
+
+/** Sends a request once, and follows no redirect. A host that is not trusted gets no headers but `Accept`. */
+async function sendLeg(
+  callable: CalledOperation,
+  { url, method, body, effect, isTrusted }: RequestLeg,
+  headers: Headers,
+  signal: AbortSignal,
+): Promise<Response> {
+  const opened = body === undefined ? undefined : await body.open()
+  signal.throwIfAborted()
+  const sent: Sent = {
+    method,
+    headers: isTrusted ? headers : new Headers({ accept: callable.accept }),
+    signal,
+    redirect: 'manual',
+  }
+  if (opened !== undefined) sent.body = opened
+  if (body?.isStreamed === true) sent.duplex = 'half'
+  return sendOnceOnly(callable, url, sent, effect)
 }
 
 /** A request, but for its address. */
@@ -181,7 +154,7 @@ interface Sent extends RequestInit {
   duplex?: 'half'
 }
 
-/** Sends a request once, and follows no redirect. */
+/** Sends a request. A connection that breaks, or a caller who gives up, ends the call. */
 async function sendOnceOnly(
   { source: { settings }, answers }: CalledOperation,
   url: URL,
@@ -208,13 +181,6 @@ async function sendOnceOnly(
 function appendOnce(target: URL, pair: string): void {
   const [name = ''] = pair.split('=', 1)
   if (!target.searchParams.has(decodeURIComponent(name))) target.search += `${target.search === '' ? '?' : '&'}${pair}`
-}
-
-function redirectFailure(words: string, method: string, effect: KnownEffect): ToolFailure {
-  return new ToolFailure(words, {
-    category: 'application',
-    ...effectDetail(effect ?? (isSafe(method) ? 'none' : undefined)),
-  })
 }
 
 /** Returns the address of a request, which never leaves the origin of the base. */

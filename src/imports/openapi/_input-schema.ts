@@ -1,7 +1,7 @@
 import type { Schema, StandardSchemaV1 } from '../../index.ts'
 import { withArtifacts } from './_bodies.ts'
 import type { DocumentNode } from './_document.ts'
-import type { RequestPlan } from './_operations.ts'
+import type { RequestPlan } from './_request-plan.ts'
 import { compiledFromDocument, usableFromDocument, type ApiSource, type CompiledSchema } from './_source.ts'
 
 const mostExamples = 3

@@ -1,6 +1,6 @@
 import { ToolFailure, type ToolContext } from '../../index.ts'
 import { isNode, memberOf, type DocumentNode } from './_document.ts'
-import type { RequestPlan } from './_operations.ts'
+import type { RequestPlan } from './_request-plan.ts'
 import { headerText, invalidArgument, pathSegment, queryPairs, withoutNull } from './_parameters.ts'
 import { defineOwn } from './_schemas.ts'
 import { sentBody, type SentBody } from './_sent-bodies.ts'

@@ -14,7 +14,8 @@ import {
 } from './_document.ts'
 import { isSafeForCredentials, originsOf, type AllowedHosts } from './_hosts.ts'
 import { operationSchema } from './_input-schema.ts'
-import { isSafe, requestPlace, requestPlan, type FoundOperation, type RequestPlan } from './_operations.ts'
+import { isSafe, requestPlace, type FoundOperation } from './_operations.ts'
+import { requestPlan, type RequestPlan } from './_request-plan.ts'
 import {
   httpUrl,
   operationOptionChecks,

@@ -2,7 +2,8 @@
 import type { ToolDefinition } from '../index.ts'
 import { stemOf } from './_stems.ts'
 import { wordCount, wordNumber, type ToolWords, type Vocabulary } from './_vocabulary.ts'
-import { isVerb, kinOf, readQuery } from './_words.ts'
+import { readQuery } from './_query.ts'
+import { isVerb, kinOf } from './_words.ts'
 
 /** A tool that a ranker found. The larger the score, the better it fits: only scores of one answer are compared. */
 export interface RankedTool {

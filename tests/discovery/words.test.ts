@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { stemOf, stemsIn } from '../../src/discovery/_stems.ts'
-import { deedOf, kinOf, readQuery } from '../../src/discovery/_words.ts'
+import { readQuery } from '../../src/discovery/_query.ts'
+import { deedOf, kinOf } from '../../src/discovery/_words.ts'
 
 describe('a stem', () => {
   it.each([

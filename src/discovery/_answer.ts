@@ -73,46 +73,76 @@ export async function searchAnswer(
   const tools = group === undefined ? catalogue.tools : (catalogue.groups.get(group) ?? [])
   const limit = Math.min(request.limit ?? settings.results, settings.most)
   const notes: string[] = []
-  const found = new Set<ToolDefinition>()
+  const found = new Set(namedTools(names ?? [], catalogue, notes))
   let leader: ToolDefinition | undefined
-  const missing = [...new Set(names)].filter((name) => {
-    const named = catalogue.byName.get(name)
-    if (named !== undefined) found.add(named)
-    return named === undefined
-  })
-  if (missing.length > 0) notes.push(`There is no tool ${listed(missing)}.`)
   if (group !== undefined && tools.length === 0) notes.push(`There is no group ${JSON.stringify(toldLine(group, 64))}.`)
   if (query.trim() !== '') {
-    const [largest = tools] = catalogue.groups.values()
-    const isMixed = group === undefined && largest.length < tools.length
-    const groupOf = (name: string): string | undefined => {
-      const one = catalogue.byName.get(name)
-      return one && settings.groupOf(one)
-    }
-    const fitting = await ranked(query, tools, limit, isMixed ? groupOf : undefined, settings.rank, signal)
-    for (const { name } of fitting) {
-      const one = catalogue.byName.get(name)
-      if (one !== undefined) found.add(one)
-    }
-    // A model most likely calls a tool that fits far better, and then need not ask for its args.
-    const [first, second] = fitting
-    const isFarBetter = first !== undefined && first.score > 0 && first.score >= leastLead * (second?.score ?? 0)
-    if (detail === undefined && isFarBetter) leader = catalogue.byName.get(first.name)
+    const fitting = await fittingTools(query, tools, limit, catalogue, settings, signal)
+    for (const { tool } of fitting) found.add(tool)
+    if (detail === undefined) leader = leaderOf(fitting)
   } else if (names === undefined && group !== undefined) {
     for (const one of tools.slice(0, limit)) found.add(one)
     if (tools.length > limit) notes.push('The group has more tools than these: give a `query`.')
   }
   const { described, schemaTexts } = shownTools([...found], detail ?? leader, settings, notes)
-  if (described.length > 0) {
-    const note = notes.length > 0 && { note: notes.join(' ') }
-    return { found: { tools: described, of: tools.length, ...note }, schemaTexts }
+  if (described.length === 0) return { found: nothingFound(query, tools.length, catalogue, notes), schemaTexts }
+  const note = notes.length > 0 && { note: notes.join(' ') }
+  return { found: { tools: described, of: tools.length, ...note }, schemaTexts }
+}
+
+/** Returns the tools with these names. Says in the notes which there are not. */
+function namedTools(names: readonly string[], { byName }: SearchedTools, notes: string[]): ToolDefinition[] {
+  const missing = [...new Set(names)].filter((name) => !byName.has(name))
+  if (missing.length > 0) notes.push(`There is no tool ${listed(missing)}.`)
+  return names.flatMap((name) => byName.get(name) ?? [])
+}
+
+/** A tool that fits a query, and how well. */
+interface FittingTool {
+  readonly tool: ToolDefinition
+  readonly score: number
+}
+
+/** Returns the tools that fit a query, the best first. */
+async function fittingTools(
+  query: string,
+  tools: readonly ToolDefinition[],
+  limit: number,
+  { byName, groups }: SearchedTools,
+  settings: SearchSettings,
+  signal: AbortSignal,
+): Promise<readonly FittingTool[]> {
+  const [largest = tools] = groups.values()
+  const isMixed = tools.length > largest.length
+  const groupOf = (name: string): string | undefined => {
+    const tool = byName.get(name)
+    return tool && settings.groupOf(tool)
   }
+  const found = await ranked(query, tools, limit, isMixed ? groupOf : undefined, settings.rank, signal)
+  return found.flatMap(({ name, score }) => {
+    const tool = byName.get(name)
+    return tool === undefined ? [] : { tool, score }
+  })
+}
+
+/** Returns the tool that fits far better than all others: a model most likely calls it, and then need not ask for its args. */
+function leaderOf([first, second]: readonly FittingTool[]): ToolDefinition | undefined {
+  const isFarBetter = first !== undefined && first.score > 0 && first.score >= leastLead * (second?.score ?? 0)
+  return isFarBetter ? first.tool : undefined
+}
+
+/** Says why there are no tools, and which groups there are. */
+function nothingFound(query: string, of: number, catalogue: SearchedTools, notes: string[]): FoundTools {
   if (catalogue.tools.length === 0) notes.push('There are no tools to find now.')
   else if (query.trim() === '') notes.push('Say in `query` what the tool should do.')
   else notes.push('Nothing was found: say it in other words.')
   const groups = [...catalogue.groups].slice(0, mostGroups).map(([each, { length }]) => [each, length] as const)
-  const ofGroups = groups.length > 0 && { groups: Object.fromEntries(groups) }
-  return { found: { tools: [], of: tools.length, note: notes.join(' '), ...ofGroups }, schemaTexts }
+  return {
+    tools: [],
+    of,
+    note: notes.join(' '),
+    ...(groups.length > 0 && { groups: Object.fromEntries(groups) }),
+  }
 }
 
 /** Ranks tools. If all places were one group's, the best tool of another takes the last, unless it fits far less. */

@@ -2,7 +2,7 @@ import { copyOf } from '../kernel/json/copy.ts'
 import { limited } from '../kernel/call/limited.ts'
 import { ApprovalExpiredError, ToolDeniedError } from '../kernel/errors.ts'
 import { emit, isWatched } from '../kernel/call/emit.ts'
-import { toldInput, type Authorized, type Verdict } from '../kernel/call/parcel.ts'
+import { maskedInput, type Authorized, type Verdict } from '../kernel/call/parcel.ts'
 import type { Approval, ApprovalAnswer, Approver, Question } from '../kernel/call/approval.ts'
 import { unawaited } from '../kernel/json/thenable.ts'
 import type { ToolDefinition } from '../kernel/tool/definition.ts'
@@ -21,7 +21,7 @@ export async function questionFor(
   report: (error: unknown) => void,
 ): Promise<Question> {
   const { tool, redactor } = authorized
-  const input = toldInput(authorized)
+  const input = maskedInput(authorized)
   const prompt = shortened(promptFor(tool, input), longestPrompt)
   const reason = ask?.reason
   const why = reason === undefined ? undefined : shortened(redactor?.text(reason) ?? reason, longestWhy)

@@ -120,11 +120,11 @@ export class Guard {
 
   /** Returns whether it was told: it may have ended. */
   async #tell(child: ChildProcess, words: string): Promise<boolean> {
-    const isTold = await new Promise<boolean>((resolve) => {
+    const isSent = await new Promise<boolean>((resolve) => {
       if (child.pid === undefined || child.stdin === null) resolve(false)
       else child.stdin.write(words, (error) => resolve(error === null || error === undefined))
     })
-    if (!isTold && this.#process === child) this.#process = undefined
-    return isTold
+    if (!isSent && this.#process === child) this.#process = undefined
+    return isSent
   }
 }

@@ -77,7 +77,7 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
   let hello: Hello | undefined
   let refusal: ToolClient['refusal']
   let mismatch: WireError | undefined
-  let [offset, lastId, hasDeclared, isAddressTold] = [0, '', false, false]
+  let [offset, lastId, hasDeclared, isAddressReported] = [0, '', false, false]
   let next: string | undefined
   let life: AbortController | undefined
   let wake = (): void => {}
@@ -142,8 +142,8 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
     await again(signal, async () => {
       await load(signal).catch((error: Partial<WireError>) => {
         // Nothing else tells of a wrong address, with a page of status 200, or of headers that throw. It is told once.
-        if (!isAddressTold && !signal.aborted && (error.status ?? 404) === 404) {
-          isAddressTold = true
+        if (!isAddressReported && !signal.aborted && (error.status ?? 404) === 404) {
+          isAddressReported = true
           report(new Error(`No calls can be read at ${url}. Mount httpClients there, with \`base\`.`, { cause: error }))
         }
         throw error

@@ -13,7 +13,7 @@ import {
 } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
 import { catalogueOf } from '../extension.ts'
-import { toldArgs } from './_told-args.ts'
+import { maskedArgs } from './_masked-args.ts'
 
 /** A message that tells the model of a call which the application made. */
 export interface DirectMessage {
@@ -88,7 +88,7 @@ export function caller<Name extends string = string>(
       const call = { id: `tooluse_${crypto.randomUUID()}`, name: tool?.name ?? member, args }
       const result = yield* executor.stream(call, options)
       if (isRecorded && record !== undefined && result.status !== 'waiting') {
-        const ownArgs = toldArgs(catalogueOf(executor, undefined, options.session), call.name, args)
+        const ownArgs = maskedArgs(catalogueOf(executor, undefined, options.session), call.name, args)
         record(messagesOf(call, ownArgs?.value ?? {}, result))
       }
       return result

@@ -1,6 +1,6 @@
 import type { ToolDefinition } from '../index.ts'
 import { escapeDeceptive, type JsonSchemaObject } from '../extension.ts'
-import { toldLine, firstSentence, type SearchedTools } from './_catalogue.ts'
+import { briefLine, firstSentence, type SearchedTools } from './_catalogue.ts'
 import type { Rank } from './_guarded.ts'
 import type { RankedTool } from './_rank.ts'
 
@@ -53,7 +53,7 @@ const spareFactor = 3
 /** How near the tool of another group has to come to the one whose place it takes. */
 const leastShareOfScore = 0.5
 const mostListedNames = 20
-const longestToldDescription = 4_096
+const longestDescription = 4_096
 /** How much better the first tool has to fit than the second, so that it is described whole, and the most bytes of it. */
 const leastLead = 1.1
 const mostBytesAtOnce = 4_096
@@ -75,7 +75,8 @@ export async function searchAnswer(
   const notes: string[] = []
   const found = new Set(namedTools(names ?? [], catalogue, notes))
   let leader: ToolDefinition | undefined
-  if (group !== undefined && tools.length === 0) notes.push(`There is no group ${JSON.stringify(toldLine(group, 64))}.`)
+  if (group !== undefined && tools.length === 0)
+    notes.push(`There is no group ${JSON.stringify(briefLine(group, 64))}.`)
   if (query.trim() !== '') {
     const fitting = await fittingTools(query, tools, limit, catalogue, settings, signal)
     for (const { tool } of fitting) found.add(tool)
@@ -219,7 +220,7 @@ function wholeFor(tool: ToolDefinition): WholeTool | undefined {
   try {
     const { inputSchema } = tool.describe()
     const schemaText = JSON.stringify(inputSchema)
-    const words = tool.description.slice(0, longestToldDescription).replaceAll('\r\n', '\n')
+    const words = tool.description.slice(0, longestDescription).replaceAll('\r\n', '\n')
     const description = escapeDeceptive(words, '\n\t')
     const bytes = new TextEncoder().encode(tool.name + description + schemaText).length
     return { description, inputSchema, schemaText, bytes }
@@ -230,6 +231,6 @@ function wholeFor(tool: ToolDefinition): WholeTool | undefined {
 
 /** Lists names that a model gave, or tools have: the first of them, on one line. */
 function listed(names: readonly string[]): string {
-  const first = names.slice(0, mostListedNames).map((name) => JSON.stringify(toldLine(name, 64)))
+  const first = names.slice(0, mostListedNames).map((name) => JSON.stringify(briefLine(name, 64)))
   return [...first, ...(names.length > mostListedNames ? [`${names.length - mostListedNames} more`] : [])].join(', ')
 }

@@ -54,7 +54,7 @@ export function groupsOf(
   const cache = new WeakMap<ToolDefinition, { readonly group: string | undefined }>()
   const groupText = (tool: ToolDefinition): string | undefined => {
     const group: unknown = groupOf(tool)
-    return typeof group === 'string' && group !== '' ? toldLine(group, longestGroup) : undefined
+    return typeof group === 'string' && group !== '' ? briefLine(group, longestGroup) : undefined
   }
   const read = reportedOnce(groupText, undefined, report)
   return (tool) => {
@@ -103,11 +103,11 @@ export function firstSentence(description: string): string {
     .slice(0, 4 * longestSentence)
     .trim()
     .split(/(?<=[.!?])\s|\n/, 1)
-  return toldLine(sentence, longestSentence)
+  return briefLine(sentence, longestSentence)
 }
 
 /** Returns the beginning of a text of others on one line, with what deceives a reader escaped. */
-export function toldLine(text: string, longest: number): string {
+export function briefLine(text: string, longest: number): string {
   const line = escapeDeceptive(
     text
       .slice(0, 2 * longest)

@@ -23,7 +23,7 @@ import type {
 } from '../extension.ts'
 import { CallResult } from '../kernel/call/call-result.ts'
 import { limited } from '../kernel/call/limited.ts'
-import { toldInput } from '../kernel/call/parcel.ts'
+import { maskedInput } from '../kernel/call/parcel.ts'
 import { Wait } from '../kernel/call/wait.ts'
 import { publish } from '../kernel/call/emit.ts'
 import { failed, failure } from '../kernel/outcome/result.ts'
@@ -137,7 +137,7 @@ class CallerSide implements Elsewhere {
       ...(!concurrent && { isAlone: true }),
       ...(values !== undefined && { values }),
     }
-    throw new Wait('worker', { prompt: `Run ${tool.name}`, input: toldInput(confirmed) }, this.#workers.expiry, work)
+    throw new Wait('worker', { prompt: `Run ${tool.name}`, input: maskedInput(confirmed) }, this.#workers.expiry, work)
   }
 
   async settled(

@@ -72,8 +72,8 @@ function settleUnread(received: Received, kernel: Kernel, thrown: unknown): Tool
   received.deadline.end()
   const result = failed(received, kernel, thrown)
   try {
-    const isTold = result.error?.code !== 'E_DUPLICATE_INVOCATION'
-    return isTold ? publishOutcome(received, kernel, result, null) : result
+    const isDuplicate = result.error?.code === 'E_DUPLICATE_INVOCATION'
+    return isDuplicate ? result : publishOutcome(received, kernel, result, null)
   } catch (another) {
     return failed(received, kernel, another)
   } finally {

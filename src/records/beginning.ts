@@ -1,5 +1,5 @@
 import { sha256 } from '#sha256'
-import { toldId, type ToolResult } from '../kernel/call/call.ts'
+import { shortId, type ToolResult } from '../kernel/call/call.ts'
 import { stageFields, type Received } from '../kernel/call/parcel.ts'
 import type { WaitRecord } from '../kernel/call/record.ts'
 import type { Wait } from '../kernel/call/wait.ts'
@@ -44,7 +44,7 @@ export function beginningOf(
     text: identity.text,
     // A journal takes JSON alone.
     ...(kernel.recorder && call.result !== undefined && ownJson({ result: call.result })),
-    ...(typeof id === 'string' && toldId(id) !== id && { id }),
+    ...(typeof id === 'string' && shortId(id) !== id && { id }),
     ...((approval ?? received.resumption?.isApproved === true) && { isApproved: true as const }),
     ...(work && { work }),
   }

@@ -1,5 +1,5 @@
 import type { ToolDefinition } from '../../index.ts'
-import { haveNoSecrets, toldArgs, toolCalled } from '../_told-args.ts'
+import { haveNoSecrets, maskedArgs, toolCalled } from '../_masked-args.ts'
 import type { AgUiEvent } from './_types.ts'
 
 /** A call whose args are held back until they are whole. */
@@ -68,7 +68,7 @@ export class MaskedCalls {
     held.text = ''
     if (text === '') return []
     try {
-      const args = toldArgs(this.#tools(), name, JSON.parse(text))
+      const args = maskedArgs(this.#tools(), name, JSON.parse(text))
       if (args === undefined) return []
       const delta = JSON.stringify(args.value)
       return [{ type: isChunk ? 'TOOL_CALL_CHUNK' : 'TOOL_CALL_ARGS', timestamp: Date.now(), toolCallId, delta }]

@@ -71,11 +71,11 @@ export class Run {
       this.#finish(signal.aborted ? { type: 'cancelled' } : await this.#outcome())
     } catch (error) {
       if (signal.aborted) return this.#finish({ type: 'cancelled' })
-      const isTold = isToolError(error)
-      if (!isTold) report(error)
+      const isOurs = isToolError(error)
+      if (!isOurs) report(error)
       // What the model's client throws may have keys in it.
-      const message = isTold ? error.message : 'The run failed. The server knows why.'
-      void this.#emit(event('RUN_ERROR', { message, code: isTold ? error.code : 'E_INTERNAL' }))
+      const message = isOurs ? error.message : 'The run failed. The server knows why.'
+      void this.#emit(event('RUN_ERROR', { message, code: isOurs ? error.code : 'E_INTERNAL' }))
     } finally {
       undo()
       await end?.()

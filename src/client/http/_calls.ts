@@ -1,7 +1,7 @@
 import { isToolError, type ToolCallSnapshot, type ToolEvent, type ToolExecutor } from '../../index.ts'
 import { foldView, isOver, type CallPage, type CallView } from '../protocol.ts'
 import type { AudienceChannels } from './_channels.ts'
-import { lightened, mergedView, toldEvent, viewOfSnapshot, viewOfWaiting, waitView } from './_views.ts'
+import { lightened, mergedView, wireEventOf, viewOfSnapshot, viewOfWaiting, waitView } from './_views.ts'
 
 /** The most calls of all sessions that are kept here. */
 const mostViewedCalls = 10_000
@@ -142,7 +142,7 @@ export class PageCalls {
 
   #hear(event: ToolEvent): void {
     const { invocationId, session } = event
-    const wireEvent = toldEvent(event)
+    const wireEvent = wireEventOf(event)
     const isSettled = wireEvent.event === 'call:settled'
     const isWaiting = wireEvent.event === 'call:waiting' && wireEvent.inProcess === undefined
     if (isSettled || isWaiting) this.#running.delete(invocationId)

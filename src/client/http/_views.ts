@@ -7,7 +7,7 @@ const [mostContent, mostArgs] = [16_384, 4_096]
 const longestArgsPreview = 200
 
 /** Returns an event as pages may see it. Its token stays here. */
-export function toldEvent(event: ToolEvent): WireEvent {
+export function wireEventOf(event: ToolEvent): WireEvent {
   switch (event.event) {
     case 'call:waiting': {
       const { token, meta, ...shownFields } = event

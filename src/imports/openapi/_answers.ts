@@ -21,7 +21,7 @@ export interface AnswerPlan {
   readonly source: ApiSource
   readonly operation: FailedOperation
   /** Returns the names of the headers that a model is told with a status. */
-  readonly toldHeaders: (status: number) => readonly string[]
+  readonly shownHeaders: (status: number) => readonly string[]
   /** Compares a value with the schema of its answer, and reports what does not fit. Missing if nothing is compared. */
   readonly compare: ((status: number, value: unknown) => Promise<void>) | undefined
 }
@@ -198,7 +198,7 @@ function withHeaders(
   parsed?: { readonly value: unknown },
 ): unknown {
   const lines: string[] = []
-  for (const name of plan.toldHeaders(status)) {
+  for (const name of plan.shownHeaders(status)) {
     const value = headers.get(name)
     if (value !== null) lines.push(`${name}: ${documentLine(mask.text(textOfHeader(value)), longestHeader)}`)
   }

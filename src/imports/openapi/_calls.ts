@@ -2,7 +2,7 @@ import { ToolFailure, type ToolContext } from '../../index.ts'
 import { beforeAbort, credentialRequest } from '../_minted.ts'
 import { answerComparison } from './_answer-schemas.ts'
 import { resultOfAnswer, type AnswerPlan, type OpenBody } from './_answers.ts'
-import { acceptOf, toldHeaders } from './_declared.ts'
+import { acceptOf, shownHeaders } from './_declared.ts'
 import type { DocumentNode } from './_document.ts'
 import { connectionFailure, type KnownEffect } from './_failures.ts'
 import { CredentialMask } from './_mask.ts'
@@ -62,7 +62,7 @@ export function operationCall(
       found,
       source,
       operation: { method: request.method, isRepeatable, hasKey: request.idempotencyHeader !== undefined },
-      toldHeaders: toldHeaders(document.root, found.node),
+      shownHeaders: shownHeaders(document.root, found.node),
       compare: settings.responses === 'report' ? answerComparison(found, source) : undefined,
     },
   }

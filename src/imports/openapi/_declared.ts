@@ -15,7 +15,7 @@ export function declaredAnswer(root: DocumentNode, node: DocumentNode, status: n
 const usualHeaders = ['link', 'location', 'retry-after', 'etag', 'content-range', 'x-next-page', 'x-total-count']
 
 /** Returns a function that gives the names of the headers that a model is told with a status: those that are declared, and some more. */
-export function toldHeaders(root: DocumentNode, node: DocumentNode): (status: number) => readonly string[] {
+export function shownHeaders(root: DocumentNode, node: DocumentNode): (status: number) => readonly string[] {
   const namesOfStatus = new Map<number, readonly string[]>()
   return (status) => {
     let names = namesOfStatus.get(status)

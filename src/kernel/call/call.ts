@@ -96,7 +96,7 @@ export const findingMark = '~reconciled'
 
 export const longestName = 256
 const longestId = 65_536
-const longestToldId = 1_024
+const longestLabel = 1_024
 const strangers = ['input', 'arguments', 'parameters', 'params']
 
 /** Makes a call from any value, so that the pipeline can always answer. The answer has the whole id. */
@@ -128,8 +128,8 @@ function callingProgram({ type, id }: CallingProgram): CallingProgram {
 }
 
 /** Returns the id for events and records. A long id becomes its beginning and its SHA-256. */
-export function toldId(id: ToolCall['id']): ToolCall['id'] {
-  if (typeof id !== 'string' || id.length <= longestToldId) return id
+export function shortId(id: ToolCall['id']): ToolCall['id'] {
+  if (typeof id !== 'string' || id.length <= longestLabel) return id
   return `${shortened(id, 256)}${sha256(id)}`
 }
 
@@ -168,12 +168,12 @@ export function requireNames(options: CallOptions): void {
   }
   if (isShortName(session) && isShortName(principal) && isShortName(invocationId) && isShortName(app)) return
   throw new InvalidConfigurationError(
-    `\`session\`, \`principal\`, \`invocationId\` and the app of \`caller\` are text of at most ${longestToldId} characters each.`,
+    `\`session\`, \`principal\`, \`invocationId\` and the app of \`caller\` are text of at most ${longestLabel} characters each.`,
   )
 }
 
 function isShortName(name: unknown): boolean {
-  return name === undefined || (typeof name === 'string' && name.length <= longestToldId)
+  return name === undefined || (typeof name === 'string' && name.length <= longestLabel)
 }
 
 /** Returns the app of a caller. @throws `E_INVALID_CONFIGURATION` if there is no such caller, who would see no tool. */

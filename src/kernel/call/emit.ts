@@ -3,7 +3,7 @@ import { copyOf } from '../json/copy.ts'
 import { bounded } from '../json/json-text.ts'
 import { shortened } from '../json/shortened.ts'
 import { isThenable, unawaited } from '../json/thenable.ts'
-import { toldId, type ToolResult } from './call.ts'
+import { shortId, type ToolResult } from './call.ts'
 import type { ToolEventName, Bodies, ToolEvent, Observer } from './events.ts'
 import { type Received, stageFields, type Writable } from './parcel.ts'
 import type { Redactor } from './redactor.ts'
@@ -98,7 +98,7 @@ export function eventOf<Name extends ToolEventName>(
 ): ToolEvent {
   const { callId, invocationId, name: toolName, session, principal, program, seq, redactor, call, effectKey } = parcel
   const own = redactor === undefined ? body : maskedBody(event, body, redactor)
-  const id = toldId(parcel.id)
+  const id = shortId(parcel.id)
   const open: Record<string, unknown> =
     id === undefined
       ? { event, callId, invocationId, toolName, session, seq, timestamp: Date.now() }

@@ -9,7 +9,7 @@ import type { Confirmed, Received } from './parcel.ts'
 /** How long work may outlive its call before other calls stop waiting for it, in milliseconds. */
 const lateLimit = 30_000
 
-const mostToldKeys = 16
+const mostShownKeys = 16
 
 /**
  * Decides which calls run at the same time. Calls that touch the same thing run one after the other, in the order of arrival; a
@@ -77,7 +77,7 @@ export class Locks {
   /** Returns what stands next before a call that waits. */
   blockerOf({ claim, session }: Received): Blocker {
     const { key, claim: before } = claim!.blocker!
-    const keys = key && overlappingKeys(claim!.keys, key).slice(0, mostToldKeys)
+    const keys = key && overlappingKeys(claim!.keys, key).slice(0, mostShownKeys)
     return {
       by: 'lock',
       ...(keys && { keys: keys.map(({ name }) => name) }),

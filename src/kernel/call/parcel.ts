@@ -289,11 +289,11 @@ export function stageFields(parcel: Received): Partial<Omit<Spooled, keyof Recei
 }
 
 /** Returns the input. If the tool has secrets, returns the masked args, since pointers into args do not fit the input. */
-export function toldInput({ redactor, input }: Validated): unknown {
+export function maskedInput({ redactor, input }: Validated): unknown {
   return redactor === undefined ? input : redactor.args()
 }
 
 /** Returns the output, with secrets masked. Streams and artifacts have no masked form. */
-export function toldOutput({ redactor, output }: Checked): unknown {
+export function maskedOutput({ redactor, output }: Checked): unknown {
   return redactor === undefined ? output : redactor.result(output)
 }

@@ -89,14 +89,14 @@ function withdraw(call: Identified): undefined {
 /** Tells what came in, if that is not told yet, and what it was repaired to. */
 function tellRepair(call: Identified, repaired: Identity, context: EventTargets): void {
   const { identity } = call
-  const isTold = isWatched(call, context)
+  const isSeen = isWatched(call, context)
   if (identity.unread !== undefined) {
     withdraw(call)
     // As that of any text without an identity: whole, unless the tool has secrets.
     const args = call.tool.secrets.length === 0 ? bounded(identity.args, context.argsLimit) : undefined
-    if (isTold) emit(call, context, 'call:received', { args })
+    if (isSeen) emit(call, context, 'call:received', { args })
   }
   setIdentity(call, repaired)
   const { from, steps } = stageFields(call).identity!.repaired!
-  if (isTold) emit(call, context, 'call:repaired', { args: repaired.args, from, steps })
+  if (isSeen) emit(call, context, 'call:repaired', { args: repaired.args, from, steps })
 }

@@ -3,7 +3,7 @@ import type { SideEffect, ToolResult } from '../call/call.ts'
 import { CallResult } from '../call/call-result.ts'
 import { unmarked, type ContentBlock } from '../result/content.ts'
 import { modelText } from './failure.ts'
-import { stageFields, toldOutput, type Received, type Spooled, type Writable } from '../call/parcel.ts'
+import { stageFields, maskedOutput, type Received, type Spooled, type Writable } from '../call/parcel.ts'
 import { encodeResult } from '../result/encode.ts'
 import { canBeDescribed, type ToolDefinition } from '../tool/definition.ts'
 import type { OutcomeContext } from '../executor-context.ts'
@@ -18,7 +18,7 @@ export function success(spooled: Spooled): ToolResult {
   const result = resultOf(spooled, 'ok', spooled.effect, receipt.content, receipt.value)
   result.artifact = receipt.artifact
   if (receipt.handle !== undefined) result.handle = receipt.handle
-  if (spooled.tool.type === 'output') result.output = unmarked(toldOutput(spooled))
+  if (spooled.tool.type === 'output') result.output = unmarked(maskedOutput(spooled))
   if (verdict !== null && verdict.result !== null) result.skipped = true
   return result
 }

@@ -16,7 +16,7 @@ import {
   setInput,
   setReturned,
   stageFields,
-  toldInput,
+  maskedInput,
   type Admitted,
   type Confirmed,
   type Ran,
@@ -54,7 +54,7 @@ export function resultWithoutRun(confirmed: Confirmed, kernel: RunContext): { re
   }
   throw new Wait(
     'client',
-    { prompt: `Answer ${tool.name}`, input: toldInput(confirmed) },
+    { prompt: `Answer ${tool.name}`, input: maskedInput(confirmed) },
     tool.timeout ?? clientTimeout,
   )
 }

@@ -1,6 +1,6 @@
 import { isArtifact } from '../result/brand.ts'
 import { isStream } from '../run/stream.ts'
-import { type Checked, type Spooled, setReceipt, toldOutput } from '../call/parcel.ts'
+import { type Checked, type Spooled, setReceipt, maskedOutput } from '../call/parcel.ts'
 import type { Kernel, Spool } from '../kernel.ts'
 import { unmarked } from '../result/content.ts'
 import { encodeFor, isSmall, keepSmall, shownLimit } from '../result/encode.ts'
@@ -11,7 +11,7 @@ type SpoolContext = Pick<Kernel, 'spool' | 'inlineLimit' | 'recorder'>
 export function spool(checked: Checked, kernel: SpoolContext): Spooled | Promise<Spooled> {
   const { output } = checked
   if (isArtifact(output) || isStream(output)) return keepOutput(output, checked, kernel)
-  const visibleOutput = toldOutput(checked)
+  const visibleOutput = maskedOutput(checked)
   const encoded = encodeFor(checked, visibleOutput)
   // A record has only the content, so a value beside it goes to the store.
   const isRecorded = encoded.isApart === true && kernel.recorder !== undefined

@@ -181,11 +181,11 @@ function isOutcome(outcome: Readonly<Record<string, unknown>>): boolean {
   if (thrown !== undefined) return isMembers(thrown)
   if (ended !== undefined) return isEnded(ended)
   if (marked !== undefined) return isMembers(marked)
-  if (told !== undefined) return isTold(told)
+  if (told !== undefined) return isToldOutcome(told)
   return 'json' in outcome || isOpen === true || typeof lost === 'string'
 }
 
-function isTold(value: unknown): boolean {
+function isToldOutcome(value: unknown): boolean {
   const { status, effect, content, error } = membersOfLine(value)
   const isError = status === 'ok' ? error === undefined : isMembers(error)
   return settledStatuses.includes(status) && lineEffects.includes(effect) && Array.isArray(content) && isError

@@ -135,14 +135,14 @@ export class TapeDeck {
       const value = taggedValue(call.redactor === undefined ? reply.value : call.redactor.result(reply.value))
       ;(current.line.answers ??= []).push({ reason: 'client', value })
     }
-    const outcome = current === undefined ? undefined : this.#toldOutcome(current, call.tool)
+    const outcome = current === undefined ? undefined : this.#outcomeOnTape(current, call.tool)
     if (outcome !== undefined) throw knownAgain(outcome)
     // A type of the application's own has a runner already. The tape stands before it.
     return isOwnType(call.tool) ? this.#run(call, context, next) : next()
   }
 
   /** What the model was told, if a journal alone knows the call. */
-  #toldOutcome(current: CurrentCall, tool: ToolDefinition): ToldOutcome | undefined {
+  #outcomeOnTape(current: CurrentCall, tool: ToolDefinition): ToldOutcome | undefined {
     const { mode, live } = this.#settings
     const { before, line, editedId } = current
     const attempt = before?.attempts[current.played]

@@ -6,7 +6,7 @@ import { masked, type ToolDefinition } from '../index.ts'
  *
  * @param tools All tools that calls may name.
  */
-export function toldArgs(
+export function maskedArgs(
   tools: readonly ToolDefinition[],
   name: unknown,
   args: unknown,
@@ -33,8 +33,8 @@ function argsOfBridge(tools: readonly ToolDefinition[], wrapped: unknown): { rea
     const { name, args } = (typeof wrapped === 'string' ? JSON.parse(wrapped) : wrapped) as Record<string, unknown>
     const target = toolCalled(tools, name)
     if (target === undefined || target.type === 'bridge') return undefined
-    const maskedArgs = masked(typeof args === 'string' ? JSON.parse(args) : args, target.secrets)
-    return { value: { name, args: maskedArgs } }
+    const ownArgs = masked(typeof args === 'string' ? JSON.parse(args) : args, target.secrets)
+    return { value: { name, args: ownArgs } }
   } catch {
     return undefined // of args that cannot be read, it is not known where the secrets are
   }

@@ -14,7 +14,7 @@ const approvalTimeout = 300_000
 const longestPrompt = 4_096
 const longestWhy = 1_024
 
-/** Returns the question for a person. If the tool has secrets, it is made from its masked args. */
+/** Returns the question for a person. If its tool has secrets, it is of masked args. */
 export async function questionFor(
   authorized: Authorized,
   ask: Verdict['ask'],

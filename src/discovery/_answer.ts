@@ -53,7 +53,7 @@ const spareFactor = 3
 /** How near the tool of another group has to come to the one whose place it takes. */
 const leastShareOfScore = 0.5
 const mostListedNames = 20
-const longestDescription = 4_096
+const longestShownText = 4_096
 /** How much better the first tool has to fit than the second, so that it is described whole, and the most bytes of it. */
 const leastLead = 1.1
 const mostBytesAtOnce = 4_096
@@ -220,7 +220,7 @@ function wholeFor(tool: ToolDefinition): WholeTool | undefined {
   try {
     const { inputSchema } = tool.describe()
     const schemaText = JSON.stringify(inputSchema)
-    const words = tool.description.slice(0, longestDescription).replaceAll('\r\n', '\n')
+    const words = tool.description.slice(0, longestShownText).replaceAll('\r\n', '\n')
     const description = escapeDeceptive(words, '\n\t')
     const bytes = new TextEncoder().encode(tool.name + description + schemaText).length
     return { description, inputSchema, schemaText, bytes }

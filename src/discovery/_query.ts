@@ -59,7 +59,7 @@ export interface Asked {
 const courtesy =
   /^(?:please|kindly|hey|now|then|also|just|let me|let us|help me(?: to)?|(?:i|we) (?:want|need|would like|have|wish) (?:you )?to|i'd like to|(?:can|could|would|will) (?:you|i|we)|how (?:do|can|could|should|to)(?: (?:i|we|you))?|to)\s+/
 /** What stands for two words, as in "what's". The sign may be that of printers. */
-const shortened = /\b(who|what|where|when|how|it|that|there)['’]s\b/g
+const contraction = /\b(who|what|where|when|how|it|that|there)['’]s\b/g
 const question = /^(?:who|what|which|where|when|how|is|are|does|do|did|can|has|have|my|our|all|whose|am)\b/
 const imperative =
   /^\p{L}+ (?:(?:on|to|up|out|in) )?(?:an?|the|this|that|these|those|my|our|his|her|their|some(?:one|body)?|every|each|all|two|several|many|one|it|him|them)\b/u
@@ -80,7 +80,7 @@ const ofWho = 0.4
 /** Reads a query: at most 1,024 UTF-16 units, and 32 words of them. */
 export function readQuery(query: string): Asked {
   const alike = new Map<string, Map<string, number>>()
-  const text = plainText(query, alike)
+  const text = withoutPhrases(query, alike)
   // A name in a query keeps its capitals: they part its words.
   const stems = [...stemsIn(text), ...(/\p{Ll}\p{Lu}/u.test(query) ? stemsIn(query, 1_024) : [])].slice(0, 32)
   const words = weighedWords(stems, text, alike)
@@ -88,14 +88,14 @@ export function readQuery(query: string): Asked {
 }
 
 /** Returns a query without courtesies, with plain words in place of its phrases. */
-function plainText(query: string, alike: Map<string, Map<string, number>>): string {
+function withoutPhrases(query: string, alike: Map<string, Map<string, number>>): string {
   let text = query
     .slice(0, 1_024)
     .toLowerCase()
     .replace(/\bwithout\b.*$/, '')
     .trim()
   for (let end = 0; end < 3 && courtesy.test(text); end++) text = text.replace(courtesy, '')
-  text = withPhrases(text.replace(shortened, '$1 is'), alike)
+  text = withPhrases(text.replace(contraction, '$1 is'), alike)
   for (const [phrase, word] of splitPhrases) text = text.replace(phrase, word)
   return text
 }

@@ -34,7 +34,7 @@ export function beginningOf(
       `The provider's result of ${tool.name} is too large to be kept while the call waits.`,
     )
   }
-  const token = work ? '' : `${invocationId}.${randomDigits(32)}` // no one answers for a worker
+  const token = work ? '' : `${invocationId}.${randomDigits(32)}` // a worker needs none
   const wait: WaitRecord = {
     reason,
     digest: token ? sha256(token) : crypto.randomUUID(),

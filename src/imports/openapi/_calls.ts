@@ -10,7 +10,7 @@ import type { AllowedHosts } from './_hosts.ts'
 import { dropBody, requirePublic } from './_network.ts'
 import type { FoundOperation } from './_operations.ts'
 import { headerValue } from './_parameters.ts'
-import { locationOf, redirectedLeg, type RedirectRules, type RequestLeg } from './_redirects.ts'
+import { locationOf, redirectedLeg, type RequestLeg } from './_redirects.ts'
 import type { RequestPlan } from './_request-plan.ts'
 import { operationRequest, type OperationRequest } from './_requests.ts'
 import type { PlannedScheme } from './_security.ts'
@@ -108,12 +108,11 @@ async function exchange(
   mask: CredentialMask,
   rejected: boolean,
 ): Promise<{ readonly response: Response; readonly leg: RequestLeg }> {
-  const { hosts, origin, source, request } = callable
+  const { hosts, request } = callable
   const { headers, body } = parts
   const secrets = { headers, query: [] as string[], cookies: [...parts.cookies] }
   if (callable.schemes.length > 0) await putCredentials(callable.schemes, context, rejected, mask, secrets)
   if (secrets.cookies.length > 0) headers.set('cookie', secrets.cookies.join('; '))
-  const rules: RedirectRules = { origin, hosts, most: source.settings.limits.redirects, mask }
   const url = urlOf(callable, parts.path, [...parts.query, ...secrets.query])
   let leg: RequestLeg = { url, method: request.method, body, redirects: 0, effect: undefined, isTrusted: true }
   for (;;) {
@@ -122,7 +121,7 @@ async function exchange(
     const location = locationOf(response, leg)
     if (location === null) return { response, leg }
     dropBody(response)
-    leg = redirectedLeg(leg, response.status, location, rules)
+    leg = redirectedLeg(leg, response.status, location, callable, mask)
     if (leg.effect === 'completed') headers.delete('content-type') // what comes next has no body
     if (leg.isTrusted) for (const pair of secrets.query) appendOnce(leg.url, pair)
   }

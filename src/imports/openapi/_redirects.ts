@@ -5,6 +5,7 @@ import type { AllowedHosts } from './_hosts.ts'
 import type { CredentialMask } from './_mask.ts'
 import { isSafe } from './_operations.ts'
 import type { SentBody } from './_sent-bodies.ts'
+import type { ApiSource } from './_source.ts'
 
 /** A request on its way: the first, or what a redirect has made of it. */
 export interface RequestLeg {
@@ -19,15 +20,12 @@ export interface RequestLeg {
   readonly isTrusted: boolean
 }
 
-/** What limits where redirects lead. */
+/** What of an operation says where redirects may lead. */
 export interface RedirectRules {
   /** The origin that gets the credentials. */
   readonly origin: string
   readonly hosts: AllowedHosts
-  /** The most redirects of a request. */
-  readonly most: number
-  /** Hides credentials in what a failure says. */
-  readonly mask: CredentialMask
+  readonly source: ApiSource
 }
 
 /** Returns where an answer redirects to, or `null`. @throws `ToolFailure` if a page is not told. */
@@ -36,9 +34,15 @@ export function locationOf({ type, status, headers }: Response, leg: RequestLeg)
   return status >= 300 && status < 400 && status !== 304 ? headers.get('location') : null
 }
 
-/** Returns the request that a redirect asks for. @throws `ToolFailure` if it is not sent. */
-export function redirectedLeg(leg: RequestLeg, status: number, location: string, rules: RedirectRules): RequestLeg {
-  const { origin, hosts, most, mask } = rules
+/** Returns the request that a redirect asks for. @throws `ToolFailure` if it is not sent; `mask` hides credentials in its words. */
+export function redirectedLeg(
+  leg: RequestLeg,
+  status: number,
+  location: string,
+  { origin, hosts, source }: RedirectRules,
+  mask: CredentialMask,
+): RequestLeg {
+  const most = source.settings.limits.redirects
   const next = withRedirectedMethod(leg, status)
   const url = URL.parse(location, leg.url.href)
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))

@@ -58,6 +58,13 @@ export interface PlanSettings {
   readonly used: Set<string>
 }
 
+/** A parameter as it stands in a document. */
+interface NamedParameter {
+  readonly name: string
+  readonly place: string
+  readonly node: DocumentNode
+}
+
 /** The args of an operation, while its request is planned. */
 interface PlannedArgs {
   readonly names: Set<string>
@@ -69,28 +76,27 @@ interface PlannedArgs {
 /** Plans the requests of an operation. @throws {OperationFault} if there can be none. */
 export function requestPlan(
   document: ApiDocument,
-  { item, node, operation }: FoundOperation,
+  { item, node, operation: { path, method } }: FoundOperation,
   settings: PlanSettings,
 ): RequestPlan {
   const { root } = document
-  const { path, method } = operation
   const mayHaveBody = method !== 'GET' && method !== 'HEAD'
   const args: PlannedArgs = { names: new Set(mayHaveBody ? ['body'] : []), properties: {}, examples: {}, required: [] }
-  const found = [...parametersOf(root, item, node, path).values()]
+  const reserved = new Set(settings.taken)
+  const found = parametersOf(root, item, node, path)
   const idempotencyHeader = idempotencyHeaderOf(found, method, settings)
   const parameters = found
     .filter((parameter) => isPlanned(parameter, settings, idempotencyHeader))
-    .map((parameter) => plannedParameter(root, parameter, settings, args))
-  const fixedPlaces = parameters.filter(({ arg }) => arg === undefined).map(({ place, name }) => `${place} ${name}`)
-  const { body, fixedBody } = mayHaveBody ? plannedBody(root, node, settings, args) : noBody
+    .map((parameter) => plannedParameter(root, parameter, settings, args, reserved))
+  const [body, fixedBody] = mayHaveBody ? plannedBody(root, node, settings, args) : []
   const { properties, required, examples } = args
   return {
     path: path.replace(/#.*/s, ''), // what is sent to no server tells operations apart in some documents
     method,
     parameters,
-    reserved: new Set([...settings.taken, ...fixedPlaces]),
+    reserved,
     body,
-    fixedBody,
+    fixedBody: fixedBody ?? [],
     idempotencyHeader,
     byComma: joinsLabelsByCommas(document),
     inputSchema: { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false },
@@ -99,8 +105,11 @@ export function requestPlan(
 }
 
 /** Whether the model or the application gives a parameter. Credentials and the key of the call are put in elsewhere. */
-function isPlanned(parameter: DocumentNode, { taken }: PlanSettings, idempotencyHeader: string | undefined): boolean {
-  const [name, place] = nameAndPlace(parameter)
+function isPlanned(
+  { name, place }: NamedParameter,
+  { taken }: PlanSettings,
+  idempotencyHeader: string | undefined,
+): boolean {
   if (taken.has(requestPlace(place, name))) return false
   if (place !== 'header') return true
   if (name.toLowerCase() === idempotencyHeader?.toLowerCase()) return false
@@ -113,34 +122,33 @@ function isPlanned(parameter: DocumentNode, { taken }: PlanSettings, idempotency
 /** Plans a parameter, and its arg unless the application fixes its value. */
 function plannedParameter(
   root: DocumentNode,
-  parameter: DocumentNode,
+  { name, place, node }: NamedParameter,
   { fixed, used }: PlanSettings,
   args: PlannedArgs,
+  reserved: Set<string>,
 ): PlannedParameter {
-  const [name, place] = nameAndPlace(parameter)
-  const [media] = entriesOf(parameter, 'content')
-  const serialization = {
+  const [media] = entriesOf(node, 'content')
+  const planned = {
     name,
     place,
-    style: textMember(parameter, 'style'),
-    explode: memberOf(parameter, 'explode') as boolean | undefined,
-    allowReserved: memberOf(parameter, 'allowReserved') === true,
+    style: textMember(node, 'style'),
+    explode: memberOf(node, 'explode') as boolean | undefined,
+    allowReserved: memberOf(node, 'allowReserved') === true,
     isJson: media !== undefined && isJsonType(media[0]),
   }
   if (fixed.has(name)) {
     used.add(name)
-    return { ...serialization, arg: undefined, fixed: fixed.get(name) }
+    reserved.add(`${place} ${name}`)
+    return { ...planned, arg: undefined, fixed: fixed.get(name) }
   }
-  const arg = args.names.has(name) ? `${name}_${place}` : name
-  if (args.names.has(arg)) throw new OperationFault(`two of its parameters are called ${quotedFromDocument(arg)}`)
-  args.names.add(arg)
-  const schema = memberOf(media === undefined ? parameter : media[1], 'schema') ?? {}
-  const isRequired = place === 'path' || memberOf(parameter, 'required') === true
-  putArg(args, arg, described(root, schema, parameter), exampleOf(root, parameter), isRequired)
-  return { ...serialization, arg }
+  const { names } = args
+  const arg = names.has(name) ? `${name}_${place}` : name
+  if (names.has(arg)) throw new OperationFault(`two of its parameters are called ${quotedFromDocument(arg)}`)
+  names.add(arg)
+  const schema = memberOf(media === undefined ? node : media[1], 'schema') ?? {}
+  putArg(args, arg, withDescription(root, schema, node), exampleOf(root, node), place === 'path' || isRequired(node))
+  return { ...planned, arg }
 }
-
-const noBody = { body: undefined, fixedBody: [] }
 
 /** Plans the body, and its arg. */
 function plannedBody(
@@ -148,42 +156,37 @@ function plannedBody(
   node: DocumentNode,
   { fixed, used, options }: PlanSettings,
   args: PlannedArgs,
-): Pick<RequestPlan, 'body' | 'fixedBody'> {
+): readonly [body?: BodyPlan, fixedBody?: readonly FixedMember[]] {
   const requestBody = resolved(root, memberOf(node, 'requestBody'))
   const content = memberOf(requestBody, 'content')
   const body = bodyPlan(root, content, options.mediaType)
   if (body === undefined) {
     const types = isNode(content) ? Object.keys(content).slice(0, 5) : []
-    if (types.length === 0) return noBody
+    if (types.length === 0) return []
     throw new OperationFault(`its body is of no kind that can be sent: ${types.map(quotedFromDocument).join(', ')}`)
   }
-  const fixedBody = fixedMembers(root, body, fixed)
-  const filled = fixedBody.filter(({ isFilled }) => isFilled)
+  const members = fixedMembers(root, body, fixed)
+  const filled = members.filter(({ isFilled }) => isFilled)
   for (const { pointer } of filled) used.add(pointer)
-  const schema = fixedBody.reduce((each, { steps }) => withoutMember(root, each, steps), body.schema)
-  const isRequired = memberOf(requestBody, 'required') === true && filled.length === 0
-  putArg(args, 'body', described(root, schema, requestBody), exampleOf(root, body.media), isRequired)
-  return { body, fixedBody }
+  const schema = members.reduce((each, { steps }) => withoutMember(root, each, steps), body.schema)
+  const isNeeded = isRequired(requestBody) && filled.length === 0
+  putArg(args, 'body', withDescription(root, schema, requestBody), exampleOf(root, body.media), isNeeded)
+  return [body, members]
 }
 
-function putArg(args: PlannedArgs, arg: string, schema: unknown, example: unknown, isRequired: boolean): void {
+function isRequired(node: unknown): boolean {
+  return memberOf(node, 'required') === true
+}
+
+function putArg(args: PlannedArgs, arg: string, schema: unknown, example: unknown, isNeeded: boolean): void {
   defineOwn(args.properties, arg, schema)
-  if (isRequired) args.required.push(arg)
+  if (isNeeded) args.required.push(arg)
   if (example !== undefined) defineOwn(args.examples, arg, example)
 }
 
-function nameAndPlace(parameter: unknown): readonly [name: string, place: string] {
-  return [textMember(parameter, 'name') ?? '', textMember(parameter, 'in') ?? '']
-}
-
 /** Returns the parameters of an operation, those of its path item overridden. A part of the path without one is a text. */
-function parametersOf(
-  root: DocumentNode,
-  item: DocumentNode,
-  node: DocumentNode,
-  path: string,
-): Map<string, DocumentNode> {
-  const found = new Map<string, DocumentNode>()
+function parametersOf(root: DocumentNode, item: DocumentNode, node: DocumentNode, path: string): NamedParameter[] {
+  const found = new Map<string, NamedParameter>()
   const template = new Set([...path.matchAll(/\{([^{}]+)\}/g)].map(([, name = '']) => name))
   for (const entry of [...listMember(item, 'parameters'), ...listMember(node, 'parameters')]) {
     const parameter = resolved(root, entry)
@@ -197,16 +200,17 @@ function parametersOf(
       )
     if (place === 'header' && ignoredHeaders.test(name)) continue
     if (place === 'path' && !template.has(name)) continue
-    found.set(`${place} ${name}`, parameter)
+    found.set(`${place} ${name}`, { name, place, node: parameter })
   }
   for (const name of template) {
-    if (!found.has(`path ${name}`)) found.set(`path ${name}`, { name, in: 'path', schema: { type: 'string' } })
+    if (!found.has(`path ${name}`))
+      found.set(`path ${name}`, { name, place: 'path', node: { schema: { type: 'string' } } })
   }
-  return found
+  return [...found.values()]
 }
 
 function idempotencyHeaderOf(
-  parameters: readonly DocumentNode[],
+  parameters: readonly NamedParameter[],
   method: string,
   settings: PlanSettings,
 ): string | undefined {
@@ -214,14 +218,11 @@ function idempotencyHeaderOf(
   const wanted = settings.options.idempotency ?? settings.idempotency
   if (typeof wanted === 'string') return wanted
   if (wanted !== undefined) return wanted ? 'Idempotency-Key' : undefined
-  const declared = parameters.find((each) => {
-    return textMember(each, 'in') === 'header' && textMember(each, 'name')?.toLowerCase() === 'idempotency-key'
-  })
-  return textMember(declared, 'name')
+  return parameters.find(({ name, place }) => place === 'header' && name.toLowerCase() === 'idempotency-key')?.name
 }
 
 /** Returns a schema with the description of what it is of, if it has none itself. */
-function described(root: DocumentNode, schema: unknown, holder: unknown): unknown {
+function withDescription(root: DocumentNode, schema: unknown, holder: unknown): unknown {
   const description = textMember(holder, 'description')
   if (description === undefined || description === '' || !isNode(schema)) return schema
   if (memberOf(resolved(root, schema), 'description') !== undefined) return schema

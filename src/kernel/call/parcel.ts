@@ -288,12 +288,12 @@ export function stageFields(parcel: Received): Partial<Omit<Spooled, keyof Recei
   return parcel
 }
 
-/** Returns the input. If the tool has secrets, returns the masked args, since pointers into args do not fit the input. */
+/** Returns the input; of a tool with secrets the masked args, since pointers into args do not fit the input. */
 export function maskedInput({ redactor, input }: Validated): unknown {
   return redactor === undefined ? input : redactor.args()
 }
 
-/** Returns the output, with secrets masked. Streams and artifacts have no masked form. */
+/** Returns the output with secrets masked. Streams and artifacts have no such form. */
 export function maskedOutput({ redactor, output }: Checked): unknown {
   return redactor === undefined ? output : redactor.result(output)
 }

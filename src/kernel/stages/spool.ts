@@ -11,12 +11,12 @@ type SpoolContext = Pick<Kernel, 'spool' | 'inlineLimit' | 'recorder'>
 export function spool(checked: Checked, kernel: SpoolContext): Spooled | Promise<Spooled> {
   const { output } = checked
   if (isArtifact(output) || isStream(output)) return keepOutput(output, checked, kernel)
-  const visibleOutput = maskedOutput(checked)
-  const encoded = encodeFor(checked, visibleOutput)
+  const masked = maskedOutput(checked)
+  const encoded = encodeFor(checked, masked)
   // A record has only the content, so a value beside it goes to the store.
   const isRecorded = encoded.isApart === true && kernel.recorder !== undefined
   if (!isRecorded && isSmall(encoded, shownLimit(checked, kernel.inlineLimit)))
-    return setReceipt(checked, keepSmall(encoded, checked, unmarked(visibleOutput)))
+    return setReceipt(checked, keepSmall(encoded, checked, unmarked(masked)))
   return keepOutput(encoded, checked, kernel)
 }
 

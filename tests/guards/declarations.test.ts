@@ -72,7 +72,9 @@ export class Forecast extends Tool<{ city: string }, { sky: string }> {
     super({ name: 'forecast', description: 'Forecasts', inputSchema, handler })
   }
 }
-export const executor: ToolExecutor = createExecutor({ tools: [add, new Forecast()] })
+export const tools: Tool[] = [add, add.with({ requiresConfirmation: ({ a }) => a > 9 }), new Forecast(), tool('now', () => 1)]
+export const byName: Readonly<Record<string, Tool>> = { hour: tool('hour', ({ zone }: { zone: string }) => zone) }
+export const executor: ToolExecutor = createExecutor({ tools })
 export const closed: PromiseLike<void> = executor[Symbol.asyncDispose]()
 `
 

@@ -228,8 +228,8 @@ export interface ToolConfig<Input, Parsed, Output, Artifact extends SpooledArtif
   readonly handler?: unknown
 }
 
-/** What validation returns if its type is not named: the input, `unknown` if any input fits, and no members if there is no input. */
-export type ParsedOf<Input> = unknown extends Input ? unknown : [Input] extends [void] ? EmptyInput : Input
+/** What validation returns, if not named: the input, or no members. All fit `any` of a `Tool`. */
+export type ParsedOf<Input> = unknown extends Input ? Input : [Input] extends [void] ? EmptyInput : Input
 
 /** A schema whose types fit those of a class. A raw JSON Schema fits all. */
 type SchemaOf<Input, Parsed> =

@@ -147,9 +147,9 @@ class CallableTool<Input, Result, Progress, Artifact extends SpooledArtifact, Pa
    *
    * @throws `E_INVALID_TOOL_ARGS` if they do not fit the schema, `E_VALIDATOR_FAILED` or `E_SCHEMA_CONVERSION` if the schema fails.
    */
-  async validate(args: unknown): Promise<Parsed> {
+  async validate(args: unknown): Promise<unknown extends Parsed ? unknown : Parsed> {
     const { validateDirectly } = direct ?? (await loadDirect())
-    return validateDirectly(this[definitionKey], args) as Promise<Parsed>
+    return validateDirectly(this[definitionKey], args) as Promise<never>
   }
 
   /**

@@ -8,9 +8,11 @@ import { isForbidden } from '../extension.ts'
  * @throws `E_ARTIFACT` if it is not installed.
  */
 export async function loadYaml(what: string): Promise<typeof import('yaml')> {
-  return import('yaml').catch((cause: unknown) => {
+  try {
+    return await import('yaml') // in `try`, so that bundlers let the package be missing
+  } catch (cause) {
     throw new ArtifactError(`${what} needs the package yaml (npm install yaml).`, { cause })
-  })
+  }
 }
 
 /** Makes the error of a text that the package `yaml` has refused. */

@@ -57,9 +57,7 @@ export class ToonArtifact extends JsonArtifact {
         `The artifact has ${this.byteLength().toLocaleString('en')} bytes of TOON, more than the ${largest.toLocaleString('en')} that are parsed. Ask about its lines instead.`,
       )
     }
-    const { decodeStream } = await import('@toon-format/toon').catch((cause: unknown) => {
-      throw new ArtifactError('TOON needs the package @toon-format/toon (npm install @toon-format/toon).', { cause })
-    })
+    const { decodeStream } = await loadToon()
     const indentSize = await indentSizeOf(this)
     const tree = new Tree()
     try {
@@ -132,5 +130,14 @@ class Tree {
     const { key, items } = this.#open.pop()!
     this.key = key
     this.add(Array.isArray(items) ? items : Object.fromEntries(items))
+  }
+}
+
+// In `try`, so that bundlers let the package be missing.
+async function loadToon(): Promise<typeof import('@toon-format/toon')> {
+  try {
+    return await import('@toon-format/toon')
+  } catch (cause) {
+    throw new ArtifactError('TOON needs the package @toon-format/toon (npm install @toon-format/toon).', { cause })
   }
 }

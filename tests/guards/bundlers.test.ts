@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { globSync } from 'tinyglobby'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bundlers, bundleWith, missing } from '../portable/_bundlers.ts'
-import { application, unbuilt } from '../portable/_packed.ts'
+import { bundlers, bundleWith, missing, packForNode } from '../portable/_bundlers.ts'
+import { application, installation, unbuilt } from '../portable/_packed.ts'
 
 const reason = unbuilt ?? missing
 if (reason !== undefined) console.warn(`The guards of bundlers are skipped: ${reason}.`)
@@ -95,6 +95,39 @@ describe('what bundlers make of the packed package runs:', () => {
     const shape = { bundle: true, format: 'cjs', platform: 'node', minify: true } as const
     await build({ entryPoints: [fileOf('app')], outfile, ...shape, logLevel: 'error' })
     expect(run(outfile)).toBe(run(fileOf('app')))
+  })
+})
+
+describe('a server is built without the packages that its program does not need, by', () => {
+  const program = `import { createExecutor, tool } from 'toolwright'
+import { EcmaScriptArtifact } from 'toolwright/artifacts/ecmascript'
+import { Json5Artifact } from 'toolwright/artifacts/json'
+import { ToonArtifact } from 'toolwright/artifacts/toon'
+import { XmlArtifact } from 'toolwright/artifacts/xml'
+import { YamlArtifact } from 'toolwright/artifacts/yaml'
+import { openapiTools } from 'toolwright/imports/openapi'
+import { postgresJournal } from 'toolwright/journals/postgres'
+import { postgresStore } from 'toolwright/stores/postgres'
+const address = 'postgres://nobody@localhost:1/none'
+const executor = createExecutor({ tools: [tool('now', () => '12:00')], use: [postgresJournal(address)] })
+console.log((await executor.execute({ name: 'now' })).error.message)
+await executor.close()
+console.log(typeof postgresStore(address))
+console.log(await openapiTools('openapi: 3.1.0').catch(({ message }) => message))
+for (const artifact of [EcmaScriptArtifact, Json5Artifact, ToonArtifact, XmlArtifact, YamlArtifact]) console.log(artifact.kind)`
+
+  it.skipIf(reason !== undefined).each(['webpack', 'rspack'] as const)('%s', async (name) => {
+    const bare = installation([])
+    try {
+      const entry = join(bare, 'program.js')
+      writeFileSync(entry, program)
+      await packForNode(name, entry, join(bare, 'out'))
+      const printed = execFileSync(process.execPath, [join(bare, 'out', 'main.js')], { encoding: 'utf8' })
+      expect(printed).toContain('A connection string needs the package pg')
+      expect(printed).toContain('YAML needs the package yaml')
+    } finally {
+      rmSync(bare, { recursive: true, force: true })
+    }
   })
 })
 

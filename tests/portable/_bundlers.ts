@@ -23,12 +23,12 @@ type Packer = (
   done: (error: Error | null, stats?: { hasErrors(): boolean; toString(options: object): string }) => void,
 ) => void
 
-function packed(pack: Packer, entry: string, folder: string): Promise<void> {
+function packed(pack: Packer, entry: string, folder: string, target = ['web', 'es2022']): Promise<void> {
   const options = {
     mode: 'production',
     entry,
     output: { path: folder, filename: 'main.js' },
-    target: ['web', 'es2022'],
+    target,
     devtool: false,
     performance: false,
     // By itself it numbers modules by hashes of their paths, in which are hashes of the code. Their order, and with it the size after
@@ -41,6 +41,18 @@ function packed(pack: Packer, entry: string, folder: string): Promise<void> {
       else reject(error ?? new Error(stats?.toString({ all: false, errors: true })))
     })
   })
+}
+
+function packers(): Readonly<Record<'webpack' | 'rspack', Packer>> {
+  return {
+    webpack: require('webpack') as Packer,
+    rspack: (require('@rspack/core') as { rspack: Packer }).rspack,
+  }
+}
+
+/** Bundles a program for Node, as a server that is built does. */
+export function packForNode(name: 'webpack' | 'rspack', entry: string, folder: string): Promise<void> {
+  return packed(packers()[name], entry, folder, ['node22'])
 }
 
 export const bundlers: Readonly<Record<string, Bundle>> = {
@@ -79,8 +91,8 @@ export const bundlers: Readonly<Record<string, Bundle>> = {
     const shape = { outDir: folder, target: 'es2022', rolldownOptions: { input: { main: entry }, output } }
     await build({ root: dirname(entry), logLevel: 'error', configFile: false, build: shape })
   },
-  webpack: (entry, folder) => packed(require('webpack') as Packer, entry, folder),
-  rspack: (entry, folder) => packed((require('@rspack/core') as { rspack: Packer }).rspack, entry, folder),
+  webpack: (entry, folder) => packed(packers().webpack, entry, folder),
+  rspack: (entry, folder) => packed(packers().rspack, entry, folder),
   async bun(entry, folder) {
     const shape = ['--splitting', '--format=esm', '--target=browser', '--minify', '--entry-naming=main.js']
     execFileSync(bun, ['build', entry, `--outdir=${folder}`, ...shape], { cwd: dirname(entry), stdio: 'pipe' })

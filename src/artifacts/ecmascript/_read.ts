@@ -9,9 +9,7 @@ import { bracesOf, statementSource, type Acorn } from './_statements.ts'
  * @throws `E_ARTIFACT` if it is neither, or more than can be read.
  */
 export async function readOutline(text: string): Promise<Outline> {
-  const acorn = await import('acorn').catch((cause: unknown) => {
-    throw new ArtifactError('ECMAScript needs the package acorn (npm install acorn).', { cause })
-  })
+  const acorn = await loadAcorn()
   const pace = new WorkPace(Infinity, new AbortController().signal)
   const braces = await bracesOf(acorn, text, pace)
   const asModule = await outlineAs('module', text, { acorn, braces, pace })
@@ -55,5 +53,14 @@ async function outlineAs(
     if (!(cause instanceof SyntaxError)) throw cause
     const failure = cause as ParseFailure['cause']
     return { line: builder.lineOf(failure.pos), cause: failure }
+  }
+}
+
+// In `try`, so that bundlers let the package be missing.
+async function loadAcorn(): Promise<Acorn> {
+  try {
+    return await import('acorn')
+  } catch (cause) {
+    throw new ArtifactError('ECMAScript needs the package acorn (npm install acorn).', { cause })
   }
 }

@@ -69,9 +69,7 @@ export class Json5Artifact extends JsonArtifact {
         `${neither}, and ${size} bytes are too many to parse as JSON5. Ask about its lines instead.`,
       )
     }
-    const { default: parser } = await import('json5').catch((cause: unknown) => {
-      throw new ArtifactError(`${neither}. JSON5 needs the package json5 (npm install json5).`, { cause })
-    })
+    const parser = await loadJson5(neither)
     const json5 = attempt(() => parser.parse<unknown>(withoutWarnings(text)))
     if ('value' in json5) return { notation: 'json5', value: plainValue(json5.value) }
     throw new ArtifactError(
@@ -111,4 +109,13 @@ function readLines(text: string): unknown[] {
   }
   if (values.length === 0) throw new Error('it has no values')
   return values
+}
+
+// In `try`, so that bundlers let the package be missing.
+async function loadJson5(neither: string): Promise<typeof import('json5')> {
+  try {
+    return (await import('json5')).default
+  } catch (cause) {
+    throw new ArtifactError(`${neither}. JSON5 needs the package json5 (npm install json5).`, { cause })
+  }
 }

@@ -32,9 +32,7 @@ const piece = 65_536
  * @throws `E_ARTIFACT` if it is not XML, or has more than it may have.
  */
 export async function readXml(artifact: SpooledArtifact, reader: XmlReader, signal?: AbortSignal): Promise<void> {
-  const { SaxesParser } = await import('saxes').catch((cause: unknown) => {
-    throw new ArtifactError('XML needs the package saxes (npm install saxes).', { cause })
-  })
+  const { SaxesParser } = await loadSaxes()
   const parser = new SaxesParser({ forceXMLVersion: true, defaultXMLVersion: '1.0' })
   const open: { path: string; endLine: number }[] = []
   let count = 0
@@ -75,4 +73,13 @@ export async function readXml(artifact: SpooledArtifact, reader: XmlReader, sign
     }
   }
   parser.close()
+}
+
+// In `try`, so that bundlers let the package be missing.
+async function loadSaxes(): Promise<typeof import('saxes')> {
+  try {
+    return await import('saxes')
+  } catch (cause) {
+    throw new ArtifactError('XML needs the package saxes (npm install saxes).', { cause })
+  }
 }

@@ -158,13 +158,20 @@ async function parsedText(source: string, longest: number): Promise<unknown> {
       if (!/^\s*\{\s*[\w#]/.test(text)) throw unusableDocument('it is not JSON', cause)
     }
   }
-  const { parse } = await import('yaml').catch((cause: unknown) => {
-    throw unusableDocument('YAML needs the package yaml (npm install yaml)', cause)
-  })
+  const { parse } = await yamlOfDocuments()
   try {
     return parse(text, { maxAliasCount: mostYamlAliases, logLevel: 'error' }) as unknown
   } catch (cause) {
     throw unusableDocument(`it is neither JSON nor YAML${yamlPlace(cause)}`, cause)
+  }
+}
+
+// In `try`, so that bundlers let the package be missing.
+async function yamlOfDocuments(): Promise<typeof import('yaml')> {
+  try {
+    return await import('yaml')
+  } catch (cause) {
+    throw unusableDocument('YAML needs the package yaml (npm install yaml)', cause)
   }
 }
 

@@ -37,13 +37,20 @@ export interface JournalPool extends PostgresPool {
   end(): Promise<void>
 }
 
-export async function connectPool(connectionString: string, timeout: number): Promise<JournalPool> {
-  const { default: pg } = await import('#pg').catch((cause: unknown) => {
+// In `try`, so that bundlers let the package be missing.
+async function pgOfJournal(): Promise<(typeof import('pg'))['default']> {
+  try {
+    return (await import('#pg')).default
+  } catch (cause) {
     throw new JournalError('A connection string needs the package pg: install it, or give postgresJournal a pool.', {
       cause,
     })
-  })
-  const pool = new pg.Pool({
+  }
+}
+
+export async function connectPool(connectionString: string, timeout: number): Promise<JournalPool> {
+  const { Pool } = await pgOfJournal()
+  const pool = new Pool({
     connectionString,
     connectionTimeoutMillis: timeout,
     query_timeout: timeout,

@@ -154,13 +154,20 @@ interface StorePool extends PostgresStorePool {
   end(): Promise<void>
 }
 
-async function connectStore(connectionString: string, timeout: number): Promise<StorePool> {
-  const { default: pg } = await import('#pg').catch((cause: unknown) => {
+// In `try`, so that bundlers let the package be missing.
+async function pgOfStore(): Promise<(typeof import('pg'))['default']> {
+  try {
+    return (await import('#pg')).default
+  } catch (cause) {
     throw new ArtifactError('A connection string needs the package pg: install it, or give postgresStore a pool.', {
       cause,
     })
-  })
-  const pool = new pg.Pool({
+  }
+}
+
+async function connectStore(connectionString: string, timeout: number): Promise<StorePool> {
+  const { Pool } = await pgOfStore()
+  const pool = new Pool({
     connectionString,
     connectionTimeoutMillis: timeout,
     query_timeout: timeout,

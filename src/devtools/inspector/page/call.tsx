@@ -30,15 +30,14 @@ function useWhole(call: CallView): CallView {
 /** One call: what it asks, its args, progress, result and timeline. */
 export function CallDetails({
   call,
-  look,
+  look: [kind, word],
 }: {
   readonly call: CallView
   readonly look: readonly [CallKind, string]
 }): VNode {
   const fullCall = useWhole(call)
   const { toolName, invocationId, callId, id, session, effect, createdAt, durationMs, waiting, error } = fullCall
-  const { status, args, argsPreview, approval, progress = [], content = [], truncated, artifact } = fullCall
-  const [kind, word] = look
+  const { status, approval, progress = [], content = [], artifact } = fullCall
   return (
     <article>
       <div class="title">
@@ -51,40 +50,15 @@ export function CallDetails({
       <p class="facts">
         {[
           clock(createdAt),
-          durationMs === undefined ? '' : durationText(durationMs),
-          effect === undefined || isOpen(call) ? '' : `effect ${effect}`,
+          durationMs !== undefined && durationText(durationMs),
+          effect !== undefined && !isOpen(call) && `effect ${effect}`,
         ]
           .filter(Boolean)
           .join(' · ')}
       </p>
       {waiting?.reason === 'approval' && <ApprovalForm call={fullCall} waiting={waiting} />}
-      {waiting?.reason === 'client' && (
-        <div class="card page">
-          <p class="prompt">Waits for a page that answers it</p>
-          <p class="facts">
-            {waiting.lease !== undefined && waiting.lease.until > client.now() ? (
-              <>
-                Held by <code>{onOneLine(waiting.lease.holder, 40)}</code> ·{' '}
-                <Countdown until={waiting.lease.until} words="renews within" />
-              </>
-            ) : (
-              'No page holds it'
-            )}{' '}
-            · <Countdown until={waiting.expiresAt} />
-          </p>
-        </div>
-      )}
-      {approval !== undefined && (
-        <p class={`card said ${approval.decision}`}>
-          {approval.decision === 'allow' ? 'Approved' : 'Denied'}
-          {approval.decidedBy !== undefined && ` by ${onOneLine(approval.decidedBy, 64)}`}
-          {approval.note !== undefined && (
-            <>
-              : <Text of={approval.note} />
-            </>
-          )}
-        </p>
-      )}
+      {waiting?.reason === 'client' && clientWait(waiting)}
+      {approval !== undefined && personsAnswer(approval)}
       {error !== undefined && (
         <Part title="Error">
           <div class="card error">
@@ -96,17 +70,7 @@ export function CallDetails({
         </Part>
       )}
       <Part title="Args">
-        <pre tabIndex={0}>
-          {argsPreview === undefined ? (
-            args === undefined ? (
-              'not known here'
-            ) : (
-              <JsonView of={args} />
-            )
-          ) : (
-            <Text of={argsPreview} />
-          )}
-        </pre>
+        <pre tabIndex={0}>{argsShown(fullCall)}</pre>
       </Part>
       {progress.length > 0 && (
         <Part title={`Progress · ${progress.length === 50 ? 'the last 50' : progress.length}`}>
@@ -118,15 +82,7 @@ export function CallDetails({
         </Part>
       )}
       {content.length > 0 && (
-        <Part
-          title={
-            truncated
-              ? 'Result, its beginning'
-              : artifact?.handle === undefined && error === undefined
-                ? 'Result'
-                : 'Result, as the model reads it'
-          }
-        >
+        <Part title={resultTitle(fullCall)}>
           {content.map((block, order) => (
             <pre key={order} tabIndex={0}>
               {block.type === 'text' ? (
@@ -159,6 +115,50 @@ export function CallDetails({
       </dl>
     </article>
   )
+}
+
+/** A call that a page is to answer, and the page that holds it. */
+function clientWait({ lease, expiresAt }: NonNullable<CallView['waiting']>): VNode {
+  return (
+    <div class="card page">
+      <p class="prompt">Waits for a page that answers it</p>
+      <p class="facts">
+        {lease !== undefined && lease.until > client.now() ? (
+          <>
+            Held by <code>{onOneLine(lease.holder, 40)}</code> · <Countdown until={lease.until} words="renews within" />
+          </>
+        ) : (
+          'No page holds it'
+        )}{' '}
+        · <Countdown until={expiresAt} />
+      </p>
+    </div>
+  )
+}
+
+/** What a person said. */
+function personsAnswer({ decision, decidedBy, note }: NonNullable<CallView['approval']>): VNode {
+  return (
+    <p class={`card said ${decision}`}>
+      {decision === 'allow' ? 'Approved' : 'Denied'}
+      {decidedBy !== undefined && ` by ${onOneLine(decidedBy, 64)}`}
+      {note !== undefined && (
+        <>
+          : <Text of={note} />
+        </>
+      )}
+    </p>
+  )
+}
+
+function argsShown({ args, argsPreview }: CallView): ComponentChildren {
+  if (argsPreview !== undefined) return <Text of={argsPreview} />
+  return args === undefined ? 'not known here' : <JsonView of={args} />
+}
+
+function resultTitle({ truncated, artifact, error }: CallView): string {
+  if (truncated) return 'Result, its beginning'
+  return artifact?.handle === undefined && error === undefined ? 'Result' : 'Result, as the model reads it'
 }
 
 function dataText(data: unknown): string {

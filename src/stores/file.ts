@@ -147,10 +147,24 @@ async function createIn(places: Places, path: string, giveBack?: () => Promise<v
   const file = await createFile(path, giveBack).catch(unlessMissing)
   if (file !== undefined) return file
   for (const directory of [places.contents, places.handles]) {
-    const first = await mkdir(directory, { recursive: true, mode: 0o700 })
+    const first = await makeDirectories(directory)
     if (first !== undefined) await syncDirectory(dirname(first))
   }
   return createFile(path, giveBack)
+}
+
+/** Makes a directory and those above it. Returns the first that was made. */
+async function makeDirectories(directory: string): Promise<string | undefined> {
+  try {
+    return await mkdir(directory, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    unlessMissing(error)
+    // Node says ENOENT where the file system may only be read. One directory at a time, the system says the reason.
+    for (let missing = directory; missing !== dirname(missing); missing = dirname(missing)) {
+      await mkdir(missing, { mode: 0o700 }).catch(unlessMissing)
+    }
+    throw error
+  }
 }
 
 /** Writes a source piece by piece. While the disk writes a piece, it is hashed and the next one is fetched. */

@@ -18,6 +18,7 @@ import { fileURLToPath } from 'node:url'
 import { createExecutor, tool } from 'toolwright'
 import { ArtifactError, InvalidConfigurationError } from 'toolwright/errors'
 import { describeStore } from 'toolwright/conformance/stores'
+import { sqliteJournal } from 'toolwright/journals/sqlite'
 import { fileStore } from 'toolwright/stores/file'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { hosts, programOf } from '../portable/hosts.ts'
@@ -531,6 +532,30 @@ describe.skipIf(reason !== undefined)('fileStore on a full disk', () => {
     expect(await filesIn(disk)).toEqual(before)
     const { status, artifact } = await executor.execute({ name: 'small' }, { session: 'one' })
     expect([status, await artifact?.lineCount()]).toEqual(['ok', 10_000])
+  })
+})
+
+describe.skipIf(reason !== undefined)('on a file system that may only be read', () => {
+  let disk: string
+
+  beforeAll(async () => {
+    disk = await mkdtemp(join(root, 'read-only-'))
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro,size=1m', 'tmpfs', disk])
+  })
+  afterAll(() => execFileSync('umount', [disk]))
+
+  test('fileStore says so, also of a directory that is not there', async () => {
+    const large = tool('large', () => 'line\n'.repeat(10_000))
+    for (const directory of [disk, join(disk, 'artifacts'), join(disk, 'of', 'many')]) {
+      const { error } = await createExecutor({ tools: [large], use: [fileStore(directory)] }).execute({ name: 'large' })
+      expect(error?.message).toContain('EROFS: the file system may only be read')
+    }
+  })
+
+  test('sqliteJournal says what it needs', () => {
+    expect(() => sqliteJournal(join(disk, 'calls.db'))).toThrow(
+      /\(EROFS\)\. This process must be allowed to read and write the file/,
+    )
   })
 })
 

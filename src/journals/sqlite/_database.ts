@@ -147,7 +147,8 @@ function isBusy(error: unknown): boolean {
 
 /** Says what to do about SQLITE_READONLY and SQLITE_CANTOPEN, and about SQLITE_IOERR, which a full disk is too. */
 function sqliteAdvice(error: unknown): string {
-  if ((error as { code?: unknown }).code === 'EACCES' || [8, 14].includes(resultCode(error))) return rightsAdvice
+  const { code } = error as { code?: unknown }
+  if (code === 'EACCES' || code === 'EROFS' || [8, 14].includes(resultCode(error))) return rightsAdvice
   return resultCode(error) === 10 ? roomAdvice : ''
 }
 

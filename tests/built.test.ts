@@ -255,6 +255,74 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
     }
   }, 120_000)
 
+  it('has a suite that finds what a journal of a consumer loses or does twice', async () => {
+    const folder = consumerFolder()
+    writeFileSync(
+      join(folder, 'lossy.test.js'),
+      `import { describeJournal } from 'toolwright/conformance/journals'
+      import { memoryJournal } from 'toolwright/journals/memory'
+      const local = (change) => () => ({ open: () => {
+        const { journal } = memoryJournal()
+        return { journal: { ...journal, ...change(journal) } }
+      } })
+      const missing = new Set()
+      const all = async function* (list) { yield* list }
+      const isJson = (record) => { try { return JSON.stringify(record) !== undefined } catch { return false } }
+      const changes = {
+        right: () => ({}),
+        columnar: ({ write }) => ({ write: ({ via, ...record }, fence) => write(record, fence) }),
+        'a thousand': ({ list }) => ({ list: (query) => list({ ...query, limit: Math.min(query.limit ?? 1_000, 1_000) }) }),
+        searching: ({ list, read }) => ({
+          list: (query) => all(query.before && read(query.before.id) === null ? [] : list(query)),
+        }),
+        'two statements': ({ read, write }) => ({
+          read: (id) => (missing.has(id) ? null : read(id)),
+          async write(record, fence) {
+            missing.add(record.id)
+            await new Promise(setImmediate)
+            missing.delete(record.id)
+            return write(record, fence)
+          },
+        }),
+        seconds: ({ list }) => ({
+          list: ({ settledBefore, ...query }) =>
+            list({ ...query, ...(settledBefore && { settledBefore: Math.floor(settledBefore / 1_000) * 1_000 }) }),
+        }),
+        careless: ({ write }) => ({ write: (record, fence) => !isJson(record) || write(record, fence) }),
+      }
+      for (const [name, change] of Object.entries(changes)) describeJournal(name, local(change))
+      const { journal } = memoryJournal()
+      const doers = () => {
+        const doers = new Map()
+        return async (scope, key, id) => doers.get(scope + key) ?? (doers.set(scope + key, id), id)
+      }
+      describeJournal('alone', () => ({ open: () => ({ journal: { ...journal, claimEffect: doers() } }) }), { isShared: true })`,
+    )
+    const titles =
+      'every field|each for its owner|that it has deleted|there at every moment|times of today|and refuses what|who does what'
+    const outcomes = (await resultsIn(folder, '-t', titles)).flatMap((file) => file.assertionResults)
+    const failures = outcomes.filter(({ status }) => status === 'failed')
+    const wordsOf = (name: string): string =>
+      failures
+        .filter(({ fullName }) => fullName.startsWith(name))
+        .map(({ failureMessages }) => failureMessages.join())
+        .join()
+    expect(outcomes.filter(({ fullName, status }) => fullName.startsWith('right') && status === 'passed')).toHaveLength(
+      8,
+    )
+    expect(wordsOf('right')).toBe('')
+    for (const [name, words] of [
+      ['columnar', "the fields that came back otherwise than they were given: expected [ 'via' ]"],
+      ['a thousand', 'how many of 1,200 records it lists without a limit, and with one of 1,100'],
+      ['searching', 'the page after the record that was deleted'],
+      ['two statements', 'whether it was missing, and the fence of another owner'],
+      ['seconds', "to deeply equal [ 'early' ]"],
+      ['careless', 'promise resolved "true" instead of rejecting'],
+      ['alone', 'how many processes may do the same thing'],
+    ] as const)
+      expect(wordsOf(name)).toContain(words)
+  }, 120_000)
+
   it('has a suite that says what a dispatcher of a consumer lacks, before the time of a test is over', async () => {
     const folder = consumerFolder()
     writeFileSync(

@@ -6,6 +6,8 @@
 import { describe } from 'vitest'
 import type { Journal } from '../records/index.ts'
 import { testBus } from './_buses.ts'
+import { describeDeletions } from './journals/_deletions.ts'
+import { describeFields } from './journals/_fields.ts'
 import { describeFences } from './journals/_fences.ts'
 import { describeLists } from './journals/_lists.ts'
 import { describeOptional } from './journals/_optional.ts'
@@ -63,8 +65,10 @@ export function describeJournal(
   const { isShared = false } = options
   const suite: JournalSuite = { title: name, isShared, newStorage, newJournal }
   describeFences(suite)
+  describeFields(suite)
   describeLists(suite)
   describeOptional(suite)
+  describeDeletions(suite)
   describeQueues(suite)
   describeSessionOrder(suite)
   describeTexts(suite)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isSettled, type Fence, type Journal } from '../../records/index.ts'
-import { held, fixtureRecord, settledOf, unfinishedOf } from './_records.ts'
+import { held, fixtureRecord, listedBy, settledOf, unfinishedOf } from './_records.ts'
 import type { JournalSuite } from './_suite.ts'
 
 /** Tests that a record has one owner at a time. */
@@ -47,11 +47,16 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Jour
 
     test('many records at the same time, each for its owner', async () => {
       const journal = await newJournal()
-      const ids = Array.from({ length: 700 }, (_, index) => `call ${index}`)
+      const ids = Array.from({ length: 1_200 }, (_, index) => `call ${index}`)
       const fences = await Promise.all(ids.map((id) => journal.claim(fixtureRecord(id), `owner of ${id}`)))
       expect(fences).toEqual(ids.map((id) => ({ owner: `owner of ${id}`, number: 0 })))
       const records = await Promise.all(ids.map((id) => journal.read(id)))
       expect(records.map((found) => found?.record.id)).toEqual(ids)
+      const listed = await Promise.all([{}, { limit: 1_100 }].map((query) => listedBy(journal, query)))
+      const counts = listed.map(({ length }) => length)
+      expect(counts, 'how many of 1,200 records it lists without a limit, and with one of 1,100').toEqual([
+        1_200, 1_100,
+      ])
     })
   })
 
@@ -93,6 +98,23 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Jour
       expect(await journal.write(late, fence)).toBe(true)
       expect((await journal.read('a'))?.record).toEqual(late)
       expect(await unfinishedOf(journal)).toEqual([])
+    })
+
+    test('so that the record is there at every moment, for one owner', async () => {
+      const storage = await newStorage()
+      const { journal } = storage.open()
+      const other = isShared ? storage.open().journal : journal
+      const fence = await held(journal.claim(fixtureRecord('a'), 'mine'))
+      for (let seq = 3; seq < 20; seq++) {
+        const writing = journal.write(fixtureRecord('a', { seq }), fence)
+        const [found, claimed] = await Promise.all([other.read('a'), other.claim(fixtureRecord('a'), 'yours')])
+        expect([found === null, claimed], 'whether it was missing, and the fence of another owner').toEqual([
+          false,
+          null,
+        ])
+        expect([seq - 1, seq]).toContain(found?.record.seq)
+        expect(await writing).toBe(true)
+      }
     })
 
     test('one of several that one holder did not wait for', async () => {

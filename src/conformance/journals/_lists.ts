@@ -169,6 +169,27 @@ export function describeLists({ title, newJournal }: JournalSuite): void {
       expect(await idsOf(journal, { settledBefore: 9_000, state: 'waiting' })).toEqual([])
     })
 
+    test('and deletes, if it can, by times of today, to the millisecond', async () => {
+      const journal = await newJournal()
+      const now = 1_790_000_000_000
+      await claimAll(journal, [
+        waitingOf('waits shortly', { createdAt: now + 2, updatedAt: now + 7 }, { expiresAt: now + 700 }),
+        settledOf('late', { createdAt: now + 1, updatedAt: now + 8, completedAt: now + 501 }),
+        waitingOf('waits', { createdAt: now + 3, updatedAt: now + 6 }, { expiresAt: now + 701 }),
+        settledOf('early', { createdAt: now, updatedAt: now + 9, completedAt: now + 500 }),
+      ])
+      expect(await idsOf(journal, {})).toEqual(['waits', 'waits shortly', 'late', 'early'])
+      expect(await idsOf(journal, { before: { createdAt: now + 2, id: 'waits shortly' } })).toEqual(['late', 'early'])
+      expect(await idsOf(journal, { settledBefore: now + 501 })).toEqual(['early'])
+      expect(await idsOf(journal, { settledBefore: now + 500 })).toEqual([])
+      expect(await idsOf(journal, { expiresBefore: now + 701 })).toEqual(['waits shortly'])
+      await journal.delete?.({ settledBefore: now + 501, limit: 10 })
+      const left = ['waits', 'waits shortly', 'late', ...(journal.delete ? [] : ['early'])]
+      expect(await idsOf(journal, {})).toEqual(left)
+      await journal.delete?.({ settledBefore: now + 9_000, limit: 10 })
+      expect(await idsOf(journal, { state: 'waiting' }), 'what waits, though it has expired').toEqual(left.slice(0, 2))
+    })
+
     test('what the owner has been silent about for long enough', async () => {
       const journal = await newJournal()
       await claimAll(journal, [fixtureRecord('silent'), fixtureRecord('beating'), waitingOf('waiting')])

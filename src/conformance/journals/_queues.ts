@@ -145,6 +145,7 @@ export function describeQueues({ title, newJournal }: JournalSuite): void {
         { invocationId: 'b', queue: 'gpu' },
       ])
       await vi.waitFor(async () => expect(await unsent({ ...query, silentFor: 1 })).toHaveLength(2), 20_000)
+      await vi.waitFor(async () => expect(await unsent({ ...query, limit: 1, silentFor: 1 })).toHaveLength(1), 20_000)
       expect((await journal.read('a'))?.fence).toEqual({ owner: 'caller', number: 0 })
     })
   })

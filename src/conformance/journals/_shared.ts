@@ -11,13 +11,38 @@ export function describeShared({ title, newStorage }: JournalSuite): void {
       const [one, other] = [storage.open().journal, storage.open().journal]
       expect([one.isDurable, other.isDurable]).toEqual([true, true])
       const fence = await held(one.claim(fixtureRecord('a'), 'one'))
-      expect(await other.read('a')).toEqual({ record: fixtureRecord('a'), fence })
+      for (const each of [one, other]) expect(await each.read('a')).toEqual({ record: fixtureRecord('a'), fence })
       expect(await other.claim(fixtureRecord('a'), 'other')).toBe(null)
       const newFence = await held(other.takeOver('a', fence, 'other'))
       expect(await one.write(settledOf('a'), fence)).toBe(false)
       expect((await unfinishedOf(one)).map((entry) => entry.fence)).toEqual([newFence])
       expect(await other.write(settledOf('a'), newFence)).toBe(true)
       expect(await unfinishedOf(one)).toEqual([])
+      expect((await one.read('a'))?.record, 'what the other wrote since it was read here').toEqual(settledOf('a'))
+    })
+
+    test('by journals that note together who does what, if they have claimEffect', async ({ skip }) => {
+      const storage = await newStorage()
+      const [one, other] = [storage.open().journal, storage.open().journal]
+      const claims = [one, other].map((journal) => optionalMethod(journal, 'claimEffect', skip))
+      const doers = await Promise.all(
+        claims.map(async (claimEffect, index) => claimEffect('scope', 'key', `call ${index}`)),
+      )
+      expect(new Set(doers).size, 'how many processes may do the same thing').toBe(1)
+      const later = storage.open().journal
+      expect(await later.claimEffect?.('scope', 'key', 'later')).toBe(doers[0])
+    })
+
+    test('by journals that know of each other where chains were cut, if they have delete and cuts', async ({
+      skip,
+    }) => {
+      const storage = await newStorage()
+      const [one, other] = [storage.open().journal, storage.open().journal]
+      const journal = { caller: 'model', owner: 'mine', fence: 0, digest: 'last', previous: '' } as const
+      await one.claim(settledOf('a', { completedAt: 1, journal }), 'mine')
+      const cuts = optionalMethod(other, 'cuts', skip)
+      await optionalMethod(one, 'delete', skip)({ settledBefore: 2, limit: 10 })
+      expect(await cuts(), 'the cuts that the other journal made').toEqual(['last'])
     })
 
     test('by journals that see each other alive', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Fence } from '../../records/index.ts'
-import { held, oddIds, oddTexts, fixtureRecord, settledOf, unfinishedOf } from './_records.ts'
+import { held, listedBy, oddIds, oddTexts, fixtureRecord, settledOf, unfinishedOf } from './_records.ts'
 import type { JournalSuite } from './_suite.ts'
 
 /** Tests that records and ids come back as they were given. */
@@ -58,6 +58,20 @@ export function describeTexts({ title, newJournal }: JournalSuite): void {
       }
       const second = await journal.read('a')
       expect(second).toEqual({ record: fixtureRecord('a'), fence: { owner: 'mine', number: 0 } })
+      const settled = settledOf('a', { input: { to: 'Oslo' } })
+      await journal.write(settled, { owner: 'mine', number: 0 })
+      change(settled.input)
+      for (let reads = 0; reads < 2; reads++) {
+        const found = [
+          await journal.read('a'),
+          ...(await listedBy(journal)),
+          ...((await journal.settledOf?.(['a'])) ?? []),
+        ]
+        for (const one of found) {
+          expect(one?.record.input, 'the input that no caller changed').toEqual({ to: 'Oslo' })
+          change(one?.record.input)
+        }
+      }
     })
 
     test('and refuses what is not', async () => {
@@ -65,7 +79,10 @@ export function describeTexts({ title, newJournal }: JournalSuite): void {
       const refused = journal.claim(fixtureRecord('a', { input: { amount: 10n } }), 'mine')
       await expect(refused).rejects.toMatchObject({ code: 'E_JOURNAL' })
       expect(await journal.read('a')).toBe(null)
-      expect(await journal.claim(fixtureRecord('a'), 'mine')).not.toBe(null)
+      const fence = await held(journal.claim(fixtureRecord('a'), 'mine'))
+      const write = journal.write(fixtureRecord('a', { input: { amount: 10n } }), fence)
+      await expect(write).rejects.toMatchObject({ code: 'E_JOURNAL' })
+      expect(await journal.read('a'), 'the record that stays').toEqual({ record: fixtureRecord('a'), fence })
     })
   })
 

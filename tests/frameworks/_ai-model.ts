@@ -55,7 +55,7 @@ interface Output {
 }
 
 /** What a model was told as the result of a call: the last of it in a prompt. */
-export function toldOf(prompt: unknown, id: string): Output | undefined {
+export function toolOutputOf(prompt: unknown, id: string): Output | undefined {
   const parts = (prompt as readonly { readonly content: unknown }[]).flatMap(({ content }) =>
     Array.isArray(content) ? (content as readonly { type: string; toolCallId?: string; output?: Output }[]) : [],
   )
@@ -94,5 +94,5 @@ export async function conversation(
     await sdk.passAnswers(messages)
     await sdk.generate(messages as never)
   }
-  return { words: wordsOf(toldOf(sdk.model.doGenerateCalls.at(-1)?.prompt, id)), isAsked: asked !== undefined }
+  return { words: wordsOf(toolOutputOf(sdk.model.doGenerateCalls.at(-1)?.prompt, id)), isAsked: asked !== undefined }
 }

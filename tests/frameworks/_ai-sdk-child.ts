@@ -2,7 +2,7 @@
 import process from 'node:process'
 import { generateText, type ModelMessage } from 'ai'
 import { aiSdkTools } from 'toolwright/frameworks/ai-sdk'
-import { modelOf, toldOf, wordsOf } from './_ai-model.ts'
+import { modelOf, toolOutputOf, wordsOf } from './_ai-model.ts'
 import { executorOn } from './_tools.ts'
 
 const { file, session, messages, id } = JSON.parse(process.argv[2] ?? '') as {
@@ -16,7 +16,7 @@ const { tools, toolApproval, answer: passAnswers } = aiSdkTools({ executor, sess
 const model = modelOf({ text: 'done' })
 const heard = await passAnswers(messages)
 await generateText({ model, tools, toolApproval, messages })
-const output = toldOf(model.doGenerateCalls[0]?.prompt, id)
+const output = toolOutputOf(model.doGenerateCalls[0]?.prompt, id)
 await executor.close()
 process.stdout.write(
   JSON.stringify({ words: wordsOf(output), type: output?.type, heard: heard.map(({ status }) => status) }),

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import process from 'node:process'
 import type { Snapshot } from '@strands-agents/sdk'
 import { executorOn } from './_tools.ts'
-import { agentOf, FakeModel, toldOf } from './drivers/strands.ts'
+import { agentOf, FakeModel, toolOutputOf } from './drivers/strands.ts'
 
 const { file, answer } = JSON.parse(process.argv[2] ?? '') as { readonly file: string; readonly answer?: object }
 const kept = `${file}.snapshot`
@@ -20,4 +20,4 @@ writeFileSync(kept, JSON.stringify(agent.takeSnapshot({ preset: 'session' })))
 writeFileSync(`${kept}.asked`, JSON.stringify(interrupts.map(({ id }) => id)))
 await executor.close()
 const reasons = interrupts.map(({ reason }) => reason)
-console.log(JSON.stringify({ stopReason, reasons, said: [toldOf(agent, 'c5'), toldOf(agent, 'c500')] }))
+console.log(JSON.stringify({ stopReason, reasons, said: [toolOutputOf(agent, 'c5'), toolOutputOf(agent, 'c500')] }))

@@ -14,7 +14,7 @@ const { convertToModelMessages, generateText, readUIMessageStream, stepCountIs, 
 )
 const six = await framework(() => import('ai-6'))
 const { MockLanguageModelV3 } = await framework(() => import('ai-6/test'))
-const { modelOf, toldOf } = await framework(() => import('./_ai-model.ts'))
+const { modelOf, toolOutputOf } = await framework(() => import('./_ai-model.ts'))
 
 const get_order = tool({
   name: 'get_order',
@@ -119,8 +119,8 @@ describe.skipIf(missing !== undefined)('a front end of the AI SDK', () => {
       expect(rest).toEqual(values)
       expect(log).toMatch(/^line 0\n[^]*artifact_/)
       for (const name of names) {
-        const words = toldOf(model.doStreamCalls[1]?.prompt, name)
-        expect(withoutHandle(words)).toEqual(withoutHandle(toldOf(before.model.doStreamCalls[1]?.prompt, name)))
+        const words = toolOutputOf(model.doStreamCalls[1]?.prompt, name)
+        expect(withoutHandle(words)).toEqual(withoutHandle(toolOutputOf(before.model.doStreamCalls[1]?.prompt, name)))
       }
       expect(results.get('get_order')).toMatchObject({ status: 'ok', toolName: 'get_order', effect: 'completed' })
       expect([...results.keys()].toSorted()).toEqual(names.toSorted())
@@ -133,7 +133,8 @@ describe.skipIf(missing !== undefined)('a front end of the AI SDK', () => {
       const { stored, model } = await conversation(first, callsOf(names))
       const later = aiSdkTools({ executor: executorWith(sqliteJournal(file)), session, output: 'value' })
       const messages = await convertToModelMessages([stored], { tools: later.tools })
-      for (const name of names) expect(toldOf(messages, name)).toEqual(toldOf(model.doStreamCalls[1]?.prompt, name))
+      for (const name of names)
+        expect(toolOutputOf(messages, name)).toEqual(toolOutputOf(model.doStreamCalls[1]?.prompt, name))
     })
 
     test('sends stored values back without a journal: only content that is kept apart is read as its value', async () => {
@@ -143,10 +144,13 @@ describe.skipIf(missing !== undefined)('a front end of the AI SDK', () => {
       const later = aiSdkTools({ executor: executorWith(), session, output: 'value' })
       const messages = await convertToModelMessages([stored], { tools: later.tools })
       const changed = names.filter((name) => {
-        return JSON.stringify(toldOf(messages, name)) !== JSON.stringify(toldOf(model.doStreamCalls[1]?.prompt, name))
+        return (
+          JSON.stringify(toolOutputOf(messages, name)) !==
+          JSON.stringify(toolOutputOf(model.doStreamCalls[1]?.prompt, name))
+        )
       })
       expect(changed).toEqual(['number', 'quoted', 'rows'])
-      expect(toldOf(messages, 'rows')).toEqual({ type: 'json', value: [{ order: 1 }, { order: 2 }] })
+      expect(toolOutputOf(messages, 'rows')).toEqual({ type: 'json', value: [{ order: 1 }, { order: 2 }] })
     })
 
     test('believes the record and no client about what a call has shown', async () => {
@@ -156,7 +160,7 @@ describe.skipIf(missing !== undefined)('a front end of the AI SDK', () => {
       const { tools } = aiSdkTools({ executor, session, output: 'value' })
       const wordsOf = async (change: object): Promise<unknown> => {
         const parts = stored.parts.map((part) => ('toolCallId' in part ? { ...part, ...change } : part))
-        return toldOf(await convertToModelMessages([{ ...stored, parts } as UIMessage], { tools }), 'get_order')
+        return toolOutputOf(await convertToModelMessages([{ ...stored, parts } as UIMessage], { tools }), 'get_order')
       }
       const real = { type: 'json', value: { id: '7', total: 5 } }
       expect(await wordsOf({ output: { id: '7', total: 0 } })).toEqual(real)
@@ -166,7 +170,7 @@ describe.skipIf(missing !== undefined)('a front end of the AI SDK', () => {
       const { tools: elsewhere } = aiSdkTools({ executor, session: 'chat-2', output: 'value' })
       const parts = stored.parts.map((part) => ('toolCallId' in part ? { ...part, output: 'mine' } : part))
       const messages = await convertToModelMessages([{ ...stored, parts } as UIMessage], { tools: elsewhere })
-      expect(toldOf(messages, 'get_order')).toEqual({ type: 'text', value: 'mine' })
+      expect(toolOutputOf(messages, 'get_order')).toEqual({ type: 'text', value: 'mine' })
     })
 
     test('reads each of two calls with one id by its own value', async () => {
@@ -203,7 +207,7 @@ describe.skipIf(missing !== undefined)('a front end of the AI SDK', () => {
       const { tools } = aiSdkTools({ executor, session, output: 'value' })
       const messages = await convertToModelMessages([before.stored], { tools })
       for (const name of ['get_order', 'rows', 'picture']) {
-        expect(toldOf(messages, name)).toEqual(toldOf(before.model.doStreamCalls[1]?.prompt, name))
+        expect(toolOutputOf(messages, name)).toEqual(toolOutputOf(before.model.doStreamCalls[1]?.prompt, name))
       }
       const output = { content: ['a page'], status: 'draft' }
       const words = await tools['text']!.toModelOutput({ toolCallId: 'x', input: {}, output })
@@ -261,9 +265,9 @@ describe.skipIf(missing !== undefined)('a front end of the AI SDK', () => {
       expect(parts[2]?.errorText).toContain('expected string')
       const later = await convertToModelMessages([stored], { tools: set.tools })
       for (const { id } of orders) {
-        const words = toldOf(model.doStreamCalls[1]?.prompt, id)
-        expect(words).toEqual(toldOf(before.model.doStreamCalls[1]?.prompt, id))
-        expect(toldOf(later, id)).toEqual(words)
+        const words = toolOutputOf(model.doStreamCalls[1]?.prompt, id)
+        expect(words).toEqual(toolOutputOf(before.model.doStreamCalls[1]?.prompt, id))
+        expect(toolOutputOf(later, id)).toEqual(words)
       }
       expect(set.results.get('bad')).toMatchObject({ status: 'error', error: { code: 'E_TOOL_DOWNSTREAM_ERROR' } })
       expect(set.results.get('wrong')).toMatchObject({ status: 'error', error: { code: 'E_INVALID_TOOL_ARGS' } })
@@ -300,7 +304,7 @@ describe.skipIf(missing !== undefined)('a front end of the AI SDK', () => {
       // Without `toolApproval` the SDK asks no person.
       const waiting = await conversation({ tools, toolApproval: {} }, callsOf(['pay']))
       expect(waiting.parts[0]).toMatchObject({ state: 'output-error', errorText: expect.stringMatching(/approval/i) })
-      const output = toldOf(waiting.model.doStreamCalls[1]?.prompt, 'pay')
+      const output = toolOutputOf(waiting.model.doStreamCalls[1]?.prompt, 'pay')
       expect(output).toEqual({ type: 'error-text', value: waiting.parts[0]?.errorText })
       expect(results.get('pay')?.isError).toBe(false)
       expect(JSON.stringify(results.get('pay'))).not.toContain('token')
@@ -326,7 +330,7 @@ describe.skipIf(missing !== undefined)('a front end of the AI SDK', () => {
         const { stream } = streamText({ model, tools: next.tools, toolApproval: next.toolApproval, messages })
         for await (const part of stream) if (part.type === 'tool-result' && !part.preliminary) outputs.push(part.output)
         expect(outputs).toEqual(approved ? [{ paid: 5 }] : [])
-        const words = toldOf(model.doStreamCalls[0]?.prompt, 'pay')
+        const words = toolOutputOf(model.doStreamCalls[0]?.prompt, 'pay')
         expect(words).toMatchObject(approved ? { type: 'json', value: { paid: 5 } } : { type: 'execution-denied' })
       }
     })
@@ -351,10 +355,10 @@ describe.skipIf(missing !== undefined)('a front end of the AI SDK', () => {
       const { parts, stored, model } = await conversation({ tools, toolApproval }, orders)
       expect(parts[0]).toMatchObject({ state: 'output-available', output: { status: 'error', isError: true } })
       expect(parts[1]).toMatchObject({ output: { id: '7', total: 5 } })
-      const words = toldOf(model.doStreamCalls[1]?.prompt, 'bad')
+      const words = toolOutputOf(model.doStreamCalls[1]?.prompt, 'bad')
       expect(words).toEqual({ type: 'error-text', value: 'No such order. Recommendations: List the orders.' })
       const { tools: later } = aiSdkTools({ executor: executorWith(), session, output: 'value' })
-      expect(toldOf(await convertToModelMessages([stored], { tools: later }), 'bad')).toEqual(words)
+      expect(toolOutputOf(await convertToModelMessages([stored], { tools: later }), 'bad')).toEqual(words)
     })
   })
 
@@ -374,8 +378,8 @@ describe.skipIf(missing !== undefined)('a front end of the AI SDK', () => {
     const [first, second] = steps[0]!.toolResults
     expect([first?.output, second?.output]).toEqual([{ id: '7', total: 5 }, { counted: 2 }])
     const text = 'No such order. Recommendations: List the orders.'
-    expect(toldOf(model.doGenerateCalls[1]?.prompt, 'bad')).toEqual({ type: 'error-text', value: text })
-    expect(toldOf(model.doGenerateCalls[1]?.prompt, 'count')).toEqual({ type: 'json', value: { counted: 2 } })
+    expect(toolOutputOf(model.doGenerateCalls[1]?.prompt, 'bad')).toEqual({ type: 'error-text', value: text })
+    expect(toolOutputOf(model.doGenerateCalls[1]?.prompt, 'count')).toEqual({ type: 'json', value: { counted: 2 } })
     expect(results.get('bad')?.status).toBe('error')
   })
 

@@ -15,7 +15,7 @@ const {
   tool: aiTool,
   ToolLoopAgent,
 } = await framework(() => import('ai'))
-const { modelOf, toldOf, wordsOf } = await framework(() => import('./_ai-model.ts'))
+const { modelOf, toolOutputOf, wordsOf } = await framework(() => import('./_ai-model.ts'))
 
 const user: ModelMessage = { role: 'user', content: 'go' }
 const large = { id: 'c1', name: 'pay', args: { cents: 500 } }
@@ -52,7 +52,7 @@ async function sent(kit: Kit, messages: ModelMessage[], id = 'c1', session = 'ch
   const model = modelOf({ text: 'done' })
   await passAnswers(messages)
   await generateText({ model, tools, toolApproval, messages })
-  return wordsOf(toldOf(model.doGenerateCalls[0]?.prompt, id))
+  return wordsOf(toolOutputOf(model.doGenerateCalls[0]?.prompt, id))
 }
 
 describe.skipIf(missing !== undefined)('the AI SDK', () => {
@@ -89,7 +89,7 @@ describe.skipIf(missing !== undefined)('the AI SDK', () => {
     ])
     expect(outputs[0]?.[1]).toEqual({ status: 'running', progress: { type: 'yield', data: 'one' } })
     expect(Object.keys(outputs[3]?.[1] ?? {})).not.toContain('token')
-    expect(wordsOf(toldOf(model.doStreamCalls[1]?.prompt, 'a'))).toBe('{"counted":3}')
+    expect(wordsOf(toolOutputOf(model.doStreamCalls[1]?.prompt, 'a'))).toBe('{"counted":3}')
   })
 
   test('asks the person with the words of the tool, and runs the call when the approval comes back', async () => {
@@ -210,7 +210,7 @@ describe.skipIf(missing !== undefined)('the AI SDK', () => {
     })
     const messages = await convertToModelMessages(stored, { tools: later })
     for (const name of names) {
-      expect(toldOf(messages, name)).toEqual(toldOf(model.doGenerateCalls[1]?.prompt, name))
+      expect(toolOutputOf(messages, name)).toEqual(toolOutputOf(model.doGenerateCalls[1]?.prompt, name))
     }
   })
 
@@ -297,6 +297,6 @@ describe.skipIf(missing !== undefined)('the AI SDK', () => {
     const toolsContext = { pay: { user: 'ada' } }
     const request = { model, tools: { pay }, toolsContext, toolApproval, messages: [user], stopWhen: stepCountIs(3) }
     await generateText(request as never)
-    expect(wordsOf(toldOf(model.doGenerateCalls[1]?.prompt, 'a'))).toContain('"by":"ada"')
+    expect(wordsOf(toolOutputOf(model.doGenerateCalls[1]?.prompt, 'a'))).toContain('"by":"ada"')
   })
 })

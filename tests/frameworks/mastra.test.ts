@@ -9,7 +9,7 @@ import { createKit, inProcess, journalFile } from './_kit.ts'
 import { runsOf } from './_tools.ts'
 
 const { agentOf, read } = await framework(() => import('./drivers/mastra.ts'))
-const { modelOf, toldOf } = await framework(() => import('./_ai-model.ts'))
+const { modelOf, toolOutputOf } = await framework(() => import('./_ai-model.ts'))
 const { createTool } = await framework(() => import('@mastra/core/tools'))
 const { RequestContext } = await framework(() => import('@mastra/core/request-context'))
 const { createStep, createWorkflow } = await framework(() => import('@mastra/core/workflows'))
@@ -26,7 +26,10 @@ describe.skipIf(missing !== undefined)('mastraTools', () => {
     const requestContext = new RequestContext([['user', 'ada']])
     const { results } = await read(await agentOf(executor, model).stream('go', { requestContext }))
     expect(results).toMatchObject([{ toolCallId: 'c5', result: { status: 'ok', invocationId: 'thread-1/c5' } }])
-    expect(toldOf(model.doStreamCalls.at(-1)?.prompt, 'c5')).toEqual({ type: 'json', value: { paid: 5, by: 'ada' } })
+    expect(toolOutputOf(model.doStreamCalls.at(-1)?.prompt, 'c5')).toEqual({
+      type: 'json',
+      value: { paid: 5, by: 'ada' },
+    })
     expect(await executor.calls.get('thread-1/c5')).toMatchObject({ status: 'ok', toolCallId: 'c5' })
   })
 
@@ -109,7 +112,7 @@ describe.skipIf(missing !== undefined)('mastraTools', () => {
     expect(first).toMatchObject({ suspended: [{ toolCallId: 'c500', suspendPayload: { prompt: 'Pay 500?' } }] })
     expect(runsOf(file)).toEqual(['pay 5'])
     const { prompt } = await inProcess<{ prompt: unknown }>('_mastra-child.ts', { file, answer: { approved: true } })
-    expect(toldOf(prompt, 'c500')).toMatchObject({ value: { paid: 500 } })
+    expect(toolOutputOf(prompt, 'c500')).toMatchObject({ value: { paid: 500 } })
     expect(runsOf(file)).toEqual(['pay 5', 'pay 500'])
   })
 

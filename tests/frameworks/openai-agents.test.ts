@@ -13,7 +13,7 @@ const {
   tool: agentsTool,
   webSearchTool,
 } = await framework(() => import('@openai/agents'))
-const { agentOf, modelOf, toldOf } = await framework(() => import('./drivers/openai-agents.ts'))
+const { agentOf, modelOf, toolOutputOf } = await framework(() => import('./drivers/openai-agents.ts'))
 
 const large = { id: 'c1', name: 'pay', args: { cents: 500 } }
 
@@ -62,7 +62,7 @@ describe.skipIf(missing !== undefined)('OpenAI Agents', () => {
     const kit = createKit()
     const model = modelOf([{ id: 'c1', name: 'pay', text: '{"cents":1,"cents":2}' }])
     await new Runner().run(agentOf(kit.executor, model).agent, 'go')
-    expect(toldOf(model, 'c1')).toContain('the key comes a second time')
+    expect(toolOutputOf(model, 'c1')).toContain('the key comes a second time')
     expect(kit.runs()).toEqual([])
   })
 
@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)('OpenAI Agents', () => {
     const model = modelOf()
     const resumed = await RunState.fromString(agentOf(kit.executor, model).agent, state.toString())
     await new Runner().run(agentOf(kit.executor, model).agent, resumed)
-    expect(toldOf(model, 'c1')).toContain(message)
+    expect(toolOutputOf(model, 'c1')).toContain(message)
     expect([kit.runs(), await kit.executor.calls.waiting()]).toEqual([[], []])
   })
 
@@ -99,7 +99,7 @@ describe.skipIf(missing !== undefined)('OpenAI Agents', () => {
   test('gives the model pictures as parts', async () => {
     const model = modelOf([{ id: 'c1', name: 'picture', args: {} }])
     await new Runner().run(agentOf(createKit().executor, model).agent, 'go')
-    expect(toldOf(model, 'c1')).toContain('data:image/png;base64,aGk=')
+    expect(toolOutputOf(model, 'c1')).toContain('data:image/png;base64,aGk=')
   })
 
   test('lists a tool whose schema is a union in the form that the API takes, and runs it with its own args', async () => {
@@ -117,7 +117,7 @@ describe.skipIf(missing !== undefined)('OpenAI Agents', () => {
     expect(tools).toMatchObject([{ parameters: { type: 'object', required: ['input'] } }])
     const model = modelOf([{ id: 'c1', name: 'find', args: { input: { by: 'id', id: 5 } } }])
     await new Runner().run(agentOf(executor, model).agent, 'go')
-    expect(toldOf(model, 'c1')).toBe('{"by":"id","id":5}')
+    expect(toolOutputOf(model, 'c1')).toBe('{"by":"id","id":5}')
   })
 })
 
@@ -133,7 +133,7 @@ describe.skipIf(missing !== undefined)('OpenAI Agents and names, and texts that 
     expect(interruptions.map(({ name }) => name)).toEqual(['drop-it'])
     for (const interruption of interruptions) state.approve(interruption)
     await new Runner().run(agent, state)
-    expect(toldOf(model, 'c1')).toBe('dropped')
+    expect(toolOutputOf(model, 'c1')).toBe('dropped')
   })
 
   test('record that it was rejected', async () => {
@@ -149,7 +149,7 @@ describe.skipIf(missing !== undefined)('OpenAI Agents and names, and texts that 
     const model = modelOf([{ id: 'c1', name: 'now', text: '{"a":1,' }])
     const { finalOutput, interruptions } = await new Runner().run(agentOf(executor, model).agent, 'go')
     expect([finalOutput, interruptions]).toEqual(['done', []])
-    expect(toldOf(model, 'c1')).toContain('JSON')
+    expect(toolOutputOf(model, 'c1')).toContain('JSON')
   })
 
   const ask = () => ({ decision: 'ask' as const })

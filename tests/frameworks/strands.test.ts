@@ -10,7 +10,7 @@ import { missing } from './_installed.ts'
 import { createKit, inProcess, journalFile } from './_kit.ts'
 import { runsOf } from './_tools.ts'
 
-const { agentOf, FakeModel, resultIn, toldOf } = await framework(() => import('./drivers/strands.ts'))
+const { agentOf, FakeModel, resultIn, toolOutputOf } = await framework(() => import('./drivers/strands.ts'))
 const sdk = await framework(() => import('@strands-agents/sdk'))
 
 const pay = (cents: number) => ({ id: `c${cents}`, name: 'pay', args: { cents } })
@@ -85,7 +85,7 @@ describe.skipIf(missing !== undefined)('strandsTools', () => {
     const agent = agentOf(executor, new FakeModel([[pay(500)]]))
     const { interrupts = [] } = await agent.invoke('go')
     await agent.invoke(interrupts.map(({ id }) => ({ interruptResponse: { interruptId: id, response } })))
-    expect(toldOf(agent, 'c500')).toContain('Permission denied')
+    expect(toolOutputOf(agent, 'c500')).toContain('Permission denied')
     expect(runs()).toEqual([])
   })
 
@@ -98,7 +98,7 @@ describe.skipIf(missing !== undefined)('strandsTools', () => {
     await forged
       .invoke(interrupts.map(({ id }) => ({ interruptResponse: { interruptId: id, response } })))
       .catch(() => {})
-    expect(toldOf(forged, 'c500')).toContain('already exists')
+    expect(toolOutputOf(forged, 'c500')).toContain('already exists')
     expect(runs()).toEqual([])
   })
 

@@ -52,7 +52,7 @@ function leaks(everything: string): readonly string[] {
 const formats = [anthropic(), openai(), openaiResponses(), gemini(), aiSdk(), mcp()]
 
 /** What is said of a result wherever it goes; the token is the application's own. */
-async function toldOf(result: ToolResult): Promise<string> {
+async function modelTextOf(result: ToolResult): Promise<string> {
   const { token: _, artifact, ...rest } = result
   const kept = artifact === undefined ? '' : await artifact.asString()
   const replies = formats.map((format) => JSON.stringify(format.results([result])))
@@ -156,7 +156,7 @@ async function everythingOf(
     ...lines,
     ...rows,
   ]
-  return { words: [...texts, ...(await Promise.all(results.map(toldOf)))].join('\n'), results }
+  return { words: [...texts, ...(await Promise.all(results.map(modelTextOf)))].join('\n'), results }
 }
 
 const renamed = z

@@ -280,6 +280,6 @@ export class TapeDeck {
   }
 }
 
-function knownAgain({ error, ...told }: ToldOutcome): Known {
-  return new Known(error === undefined ? told : { ...told, error: ToolError.restore(error) })
+function knownAgain({ error, ...outcome }: ToldOutcome): Known {
+  return new Known(error === undefined ? outcome : { ...outcome, error: ToolError.restore(error) })
 }

@@ -7,7 +7,7 @@ import { deeds, photo } from './shop.ts'
 
 if (missing !== undefined) console.warn(`The migration from the AI SDK is not run: ${missing}`)
 
-const { modelOf, toldOf, wordsOf } = await framework(() => import('../../frameworks/_ai-model.ts'))
+const { modelOf, toolOutputOf, wordsOf } = await framework(() => import('../../frameworks/_ai-model.ts'))
 const { readUIMessageStream } = await framework(() => import('ai'))
 const stages = await framework(async () => ({
   before: await import('./before/agent.ts'),
@@ -40,7 +40,7 @@ describe.skipIf(missing !== undefined).each(['before', 'wrapped', 'after'] as co
     const { steps, text } = await reply({ model, ...chat() })
     const part = steps[0]?.content.find(({ type }) => type === 'tool-result' || type === 'tool-error') as
       { readonly type: string; readonly output?: unknown; readonly error?: unknown } | undefined
-    return { text, part, modelOutput: toldOf(model.doGenerateCalls[1]?.prompt, 'call_1') }
+    return { text, part, modelOutput: toolOutputOf(model.doGenerateCalls[1]?.prompt, 'call_1') }
   }
 
   test('offers the model twelve tools, with examples and the options of the provider', async () => {
@@ -172,7 +172,7 @@ describe.skipIf(missing !== undefined).each(['before', 'wrapped', 'after'] as co
     const answered: ModelMessage[] = [...messages, { role: 'tool', content: [approval] }]
     expect((await reply({ model, ...chat(), messages: answered })).text).toBe('It is done.')
     expect(deeds).toEqual([deed])
-    expect(toldOf(model.doGenerateCalls[0]?.prompt, 'call_1')?.type).toBe('json')
+    expect(toolOutputOf(model.doGenerateCalls[0]?.prompt, 'call_1')?.type).toBe('json')
   })
 
   test('does nothing if the person does not agree, and tells the model why', async () => {
@@ -181,7 +181,7 @@ describe.skipIf(missing !== undefined).each(['before', 'wrapped', 'after'] as co
     const approval = { type: 'tool-approval-response', approvalId, approved: false, reason: 'too much' } as const
     await reply({ model, ...chat(), messages: [...messages, { role: 'tool', content: [approval] }] })
     expect(deeds).toEqual([])
-    expect(JSON.stringify(toldOf(model.doGenerateCalls[0]?.prompt, 'call_1'))).toContain('too much')
+    expect(JSON.stringify(toolOutputOf(model.doGenerateCalls[0]?.prompt, 'call_1'))).toContain('too much')
   })
 
   test('asks nothing about a small refund', async () => {
@@ -198,7 +198,7 @@ describe.skipIf(missing !== undefined).each(['before', 'wrapped', 'after'] as co
     const messages: ModelMessage[] = [user, ...response.messages, { role: 'tool', content: [result] }]
     const model = modelOf({ text: 'To work.' })
     expect((await reply({ model, ...chat(), messages })).text).toBe('To work.')
-    expect(wordsOf(toldOf(model.doGenerateCalls[0]?.prompt, 'call_1'))).toBe('{"address":"work"}')
+    expect(wordsOf(toolOutputOf(model.doGenerateCalls[0]?.prompt, 'call_1'))).toBe('{"address":"work"}')
   })
 
   test('streams the state of a parcel to the page', async () => {
@@ -240,7 +240,10 @@ describe.skipIf(missing !== undefined).each(['before', 'wrapped', 'after'] as co
     const model = modelOf({ text: 'You are welcome.' })
     const thanks: UIMessage = { id: 'm3', role: 'user', parts: [{ type: 'text', text: 'Thank you.' }] }
     await shownBy(await respond({ model, ...chat(), uiMessages: [uiUser, stored, thanks] }))
-    expect(toldOf(model.doStreamCalls[0]?.prompt, 'call_1')).toEqual({ type: 'text', value: '2 items for 16 euros' })
+    expect(toolOutputOf(model.doStreamCalls[0]?.prompt, 'call_1')).toEqual({
+      type: 'text',
+      value: '2 items for 16 euros',
+    })
   })
 
   /** Lets the model make a call that a person is asked about. Returns the messages as a client stores them. */

@@ -5,7 +5,7 @@ import { createTool } from '@mastra/core/tools'
 import type { MockLanguageModelV4 } from 'ai/test'
 import type { ToolExecutor } from 'toolwright'
 import { mastraTools } from 'toolwright/frameworks/mastra'
-import { modelOf, toldOf, wordsOf } from '../_ai-model.ts'
+import { modelOf, toolOutputOf, wordsOf } from '../_ai-model.ts'
 import type { Driver } from '../_kit.ts'
 
 /** What a run showed of itself. */
@@ -54,6 +54,6 @@ export const driver: Driver = {
       const data = { approved: answer === 'allow', note: 'says the test' }
       await read(await agent.resumeStream(data, { runId: first.runId, toolCallId: asked.toolCallId }))
     }
-    return { words: wordsOf(toldOf(model.doStreamCalls.at(-1)?.prompt, call.id)), isAsked: asked !== undefined }
+    return { words: wordsOf(toolOutputOf(model.doStreamCalls.at(-1)?.prompt, call.id)), isAsked: asked !== undefined }
   },
 }

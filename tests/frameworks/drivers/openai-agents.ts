@@ -47,7 +47,7 @@ export function agentOf(
 }
 
 /** What the model read as the result of a call. */
-export function toldOf({ asked }: FakeModel, id: string): string | undefined {
+export function toolOutputOf({ asked }: FakeModel, id: string): string | undefined {
   const items = asked.flatMap(({ input }) => (typeof input === 'string' ? [] : input))
   const item = items.findLast((each) => each.type === 'function_call_result' && each.callId === id)
   if (item?.type !== 'function_call_result') return undefined
@@ -70,6 +70,6 @@ export const driver: Driver = {
       await passAnswers(result.state)
       result = await runner.run(agent, result.state)
     }
-    return { words: toldOf(model, call.id), isAsked: asked !== undefined }
+    return { words: toolOutputOf(model, call.id), isAsked: asked !== undefined }
   },
 }

@@ -52,7 +52,7 @@ export function resultIn({ messages }: sdk.Agent, id: string): sdk.ToolResultBlo
 }
 
 /** What the model read as the result of a call. */
-export function toldOf(agent: sdk.Agent, id: string): string | undefined {
+export function toolOutputOf(agent: sdk.Agent, id: string): string | undefined {
   const texts = resultIn(agent, id)?.content.map((block) => {
     if (block.type === 'textBlock') return block.text
     return JSON.stringify(block.type === 'jsonBlock' ? block.json : block)
@@ -71,6 +71,6 @@ export const driver: Driver = {
       const response = { approved: answer === 'allow', note: 'says the test' }
       await agent.invoke(interrupts.map(({ id }) => ({ interruptResponse: { interruptId: id, response } })))
     }
-    return { words: toldOf(agent, call.id), isAsked }
+    return { words: toolOutputOf(agent, call.id), isAsked }
   },
 }

@@ -1,5 +1,5 @@
 import { stepCountIs, streamText, tool, type ModelMessage } from 'ai'
-import { modelOf, toldOf, wordsOf } from '../../_ai-model.ts'
+import { modelOf, toolOutputOf, wordsOf } from '../../_ai-model.ts'
 import type { Compared, Heard, Scene } from '../_scene.ts'
 
 /** The loop of the SDK: what the model reads, and the messages that the application keeps. */
@@ -26,7 +26,7 @@ export async function loop(
   return {
     messages: [...messages, ...(await stream.response).messages],
     content: await stream.content,
-    resultOf: (id) => wordsOf(toldOf(prompts.at(-1)?.prompt, id)),
+    resultOf: (id) => wordsOf(toolOutputOf(prompts.at(-1)?.prompt, id)),
     offered: prompts[0]?.tools?.map(({ name }) => name) ?? [],
   }
 }

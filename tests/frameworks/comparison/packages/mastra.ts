@@ -5,7 +5,7 @@ import { Mastra } from '@mastra/core'
 import { Agent } from '@mastra/core/agent'
 import { InMemoryStore } from '@mastra/core/storage'
 import { createTool } from '@mastra/core/tools'
-import { modelOf, toldOf, wordsOf } from '../../_ai-model.ts'
+import { modelOf, toolOutputOf, wordsOf } from '../../_ai-model.ts'
 import type { Compared, Heard, Scene } from '../_scene.ts'
 
 type Runs = Map<string, unknown>
@@ -49,7 +49,7 @@ function start({ folder, offers, turns, isAsked, signal }: Scene) {
   const storage = storageIn(join(folder, 'storage'))
   const mastra = new Mastra({ agents: { payer: agent }, storage, logger: false, recovery: { durableAgents: 'auto' } })
   const heard = (): Heard => ({
-    resultOf: (id) => wordsOf(toldOf(model.doStreamCalls.at(-1)?.prompt ?? [], id)),
+    resultOf: (id) => wordsOf(toolOutputOf(model.doStreamCalls.at(-1)?.prompt ?? [], id)),
     offered: model.doStreamCalls[0]?.tools?.map(({ name }) => name) ?? [],
   })
   const options = { maxSteps: 5, ...(signal && { abortSignal: signal }) }

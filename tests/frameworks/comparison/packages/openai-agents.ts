@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Agent, MemorySession, Runner, RunState, tool, type AgentInputItem } from '@openai/agents'
-import { modelOf, toldOf } from '../../drivers/openai-agents.ts'
+import { modelOf, toolOutputOf } from '../../drivers/openai-agents.ts'
 import type { Compared, Heard, Scene } from '../_scene.ts'
 
 /** A session whose items are in a file. The package has the interface, and a session in memory. */
@@ -45,7 +45,7 @@ function start({ offers, turns, timeout, isAsked, folder, signal }: Scene) {
   const agent = new Agent({ name: 'payer', instructions: 'Pay.', model, tools })
   const session = new FileSession(join(folder, 'session.json'))
   const runner = new Runner({ toolNotFoundBehavior: 'return_error_to_model' })
-  const heard: Heard = { resultOf: (id) => toldOf(model, id), offered: tools.map(({ name }) => name) }
+  const heard: Heard = { resultOf: (id) => toolOutputOf(model, id), offered: tools.map(({ name }) => name) }
   const run = (input: string | RunState<unknown, typeof agent>) =>
     runner.run(agent, input, { session, ...(signal && { signal }) })
   return { agent, run, heard }

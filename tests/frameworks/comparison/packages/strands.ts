@@ -2,7 +2,7 @@ import { Agent, SessionManager, tool } from '@strands-agents/sdk'
 import { LocalFileStorage } from '@strands-agents/sdk/storage'
 import { HumanInTheLoop } from '@strands-agents/sdk/vended-interventions/hitl'
 import { ContextOffloader } from '@strands-agents/sdk/vended-plugins/context-offloader'
-import { FakeModel, toldOf } from '../../drivers/strands.ts'
+import { FakeModel, toolOutputOf } from '../../drivers/strands.ts'
 import type { Compared, Heard, Scene } from '../_scene.ts'
 
 function start({ folder, offers, turns, isAsked, signal }: Scene) {
@@ -25,7 +25,10 @@ function start({ folder, offers, turns, isAsked, signal }: Scene) {
     plugins: [new ContextOffloader({ storage })],
     interventions: isAsked ? [new HumanInTheLoop()] : [],
   })
-  const heard = (): Heard => ({ resultOf: (id) => toldOf(agent, id), offered: agent.tools.map(({ name }) => name) })
+  const heard = (): Heard => ({
+    resultOf: (id) => toolOutputOf(agent, id),
+    offered: agent.tools.map(({ name }) => name),
+  })
   const invoke = (input: Parameters<Agent['invoke']>[0]) =>
     agent.invoke(input, { ...(signal && { cancelSignal: signal }) })
   return { invoke, heard }

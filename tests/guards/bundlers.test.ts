@@ -123,7 +123,9 @@ for (const artifact of [EcmaScriptArtifact, Json5Artifact, ToonArtifact, XmlArti
       writeFileSync(entry, program)
       await packForNode(name, entry, join(bare, 'out'))
       const printed = execFileSync(process.execPath, [join(bare, 'out', 'main.js')], { encoding: 'utf8' })
-      expect(printed).toContain('A connection string needs the package pg')
+      expect(printed).toContain(
+        'needs the package pg, which could not be loaded: install it, or give postgresJournal a pool',
+      )
       expect(printed).toContain('YAML needs the package yaml')
     } finally {
       rmSync(bare, { recursive: true, force: true })

@@ -42,9 +42,12 @@ async function pgOfJournal(): Promise<(typeof import('pg'))['default']> {
   try {
     return (await import('#pg')).default
   } catch (cause) {
-    throw new JournalError('A connection string needs the package pg: install it, or give postgresJournal a pool.', {
-      cause,
-    })
+    throw new JournalError(
+      'A connection string needs the package pg, which could not be loaded: install it, or give postgresJournal a pool.',
+      {
+        cause,
+      },
+    )
   }
 }
 

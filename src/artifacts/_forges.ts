@@ -61,6 +61,8 @@ export class Forges {
     fits = (another: ArtifactClass): boolean => isKindOf(another, Class),
   ): void {
     const more: Forge[] = []
+    if (Object(queries) !== queries || Symbol.iterator in queries)
+      throw wrongQueries(Class, 'has `queries` that are no object')
     for (const [key, query] of Object.entries(queries)) {
       requireQuery(key, query, Class)
       const name = `artifact_${key}`

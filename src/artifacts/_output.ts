@@ -1,3 +1,4 @@
+import { ArtifactError } from '../errors.ts'
 import { escapeDeceptive } from '../extension.ts'
 
 /** The most that one answer shows to a model. */
@@ -179,6 +180,14 @@ function jsonWithin(value: unknown, bytes: number): string | undefined {
       return (left -= byteLengthOf(text)) < 0 ? undefined : text
     }
     const isArray = Array.isArray(part)
+    // JSON would show a Map, a promise or a marked value as `{}`.
+    const parent: unknown = Object.getPrototypeOf(part)
+    if (
+      Object.keys(part).length === 0 &&
+      !isArray &&
+      (Reflect.ownKeys(part).length > 0 || Object.getPrototypeOf(parent ?? part))
+    )
+      throw new ArtifactError('JSON cannot show the answer: return text or plain values.')
     const texts: string[] = []
     for (const [key, member] of isArray ? part.entries() : Object.entries(part)) {
       if ((left -= 1) < 0) return undefined // the bracket or the comma before it

@@ -1,6 +1,7 @@
 import { type } from 'arktype'
 import {
   createExecutor,
+  json as markedJson,
   JsonArtifact,
   memoryStore,
   type Shelf,
@@ -563,8 +564,17 @@ describe('artifactTools refuses', () => {
     static override readonly queries = { failures: { description: 'Other failures', answer: () => 1 } }
   }
 
+  class ListsQueries extends TextArtifact {
+    static override readonly queries = [{ description: 'x', answer: () => 1 }] as never
+  }
+  class NoQueries extends TextArtifact {
+    static override readonly queries = undefined as never
+  }
+
   test.each<[string, unknown, RegExp]>([
     ['what is no options', null, /object of options/],
+    ['queries in an array', { classes: [ListsQueries] }, /ListsQueries has `queries` that are no object/],
+    ['queries that are none', { classes: [NoQueries] }, /NoQueries has `queries` that are no object/],
     ['options that nobody reads', { maximumbytes: 7 }, /no option "maximumbytes"; its options are classes/],
     ['answers of nothing', { maximumBytes: 1_023 }, /maximumBytes/],
     ['answers without lines', { maximumLines: 0 }, /maximumLines/],
@@ -587,6 +597,22 @@ describe('artifactTools refuses', () => {
     expect(make).toThrow(InvalidConfigurationError)
     expect(make).toThrow(message)
   })
+})
+
+test.each<[string, unknown]>([
+  ['a Map', new Map([['a', 1]])],
+  ['a promise in an array', [Promise.resolve(1)]],
+  ['a generator', (function* none() {})()],
+  ['a marked value', markedJson(1)],
+])('a query that answers %s is told what to return', async (_title, value) => {
+  class Odd extends TextArtifact {
+    static override readonly kind: string = 'odd'
+    static override readonly queries = { odd: { description: 'Asks', answer: () => value } }
+  }
+  const { keep, call } = asking({ artifact: Odd })
+  await keep(requests)
+  const { error } = await call('odd')
+  expect(error?.message).toContain('JSON cannot show the answer: return text or plain values')
 })
 
 test('a query that cannot be a tool spoils nothing but itself when its class joins late', async () => {

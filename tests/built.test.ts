@@ -312,7 +312,7 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
     )
     expect(wordsOf('right')).toBe('')
     for (const [name, words] of [
-      ['columnar', "the fields that came back otherwise than they were given: expected [ 'via' ]"],
+      ['columnar', "the fields that came back otherwise than they were written: expected [ 'via' ]"],
       ['a thousand', 'how many of 1,200 records it lists without a limit, and with one of 1,100'],
       ['searching', 'the page after the record that was deleted'],
       ['two statements', 'whether it was missing, and the fence of another owner'],

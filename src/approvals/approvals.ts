@@ -10,7 +10,7 @@ export async function approve(call: Authorized, ask: Verdict['ask'], context: Ap
   const { resumption, requiresApproval } = call
   const { approver, approvalTimeout, report } = context
   if (resumption !== undefined) return resumption.requireApproval()
-  if (approver === undefined || requiresApproval === true) {
+  if (approver === undefined || requiresApproval) {
     const question = await questionFor(call, ask, report)
     throw new Wait('approval', question, ask?.timeout ?? approvalTimeout)
   }

@@ -91,13 +91,15 @@ export function queryFor({ key, query }: Forge, Class: ArtifactClass): ArtifactQ
 }
 
 function requireQuery(key: string, query: unknown, Class: ArtifactClass): void {
-  const { description, answer } = (query ?? {}) as Partial<ArtifactQuery>
-  const what = `has the query ${JSON.stringify(key)}, but`
-  if (!/^[a-zA-Z0-9_-]{1,55}$/.test(key))
-    throw wrongQueries(Class, `${what} its name is not 1 to 55 letters, digits, "_" or "-"`)
-  if (typeof description !== 'string' || description.trim() === '')
-    throw wrongQueries(Class, `${what} it has no \`description\` for the model`)
-  if (typeof answer !== 'function') throw wrongQueries(Class, `${what} it has no function \`answer\``)
+  const fault = faultOf(key, (query ?? {}) as Partial<ArtifactQuery>)
+  if (fault !== '') throw wrongQueries(Class, `has the query ${JSON.stringify(key)}, but ${fault}`)
+}
+
+function faultOf(key: string, { description, inputSchema = {}, answer }: Partial<ArtifactQuery>): string {
+  if (!/^[a-zA-Z0-9_-]{1,55}$/.test(key)) return 'its name is not 1 to 55 letters, digits, "_" or "-"'
+  if (typeof description !== 'string' || !description.trim()) return 'it has no `description`'
+  if (Object(inputSchema) !== inputSchema) return 'its `inputSchema` is none'
+  return typeof answer === 'function' ? '' : 'it has no function `answer`'
 }
 
 function wrongQueries(Class: ArtifactClass, message: string): InvalidConfigurationError {

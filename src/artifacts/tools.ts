@@ -92,8 +92,8 @@ function unnamed(forges: Forges, { limits }: QueryOptions): Tools {
   let tools: readonly Tool[] = []
   return () => {
     if (cachedForges !== forges.all) {
-      cachedForges = forges.all
-      tools = cachedForges.map((forge) => queryTool(forge, limits))
+      tools = forges.all.map((forge) => queryTool(forge, limits))
+      cachedForges = forges.all // now that all could be made
     }
     return tools
   }

@@ -222,7 +222,7 @@ class Executor implements ToolExecutor {
 
   #receive(call: ToolCall, options: CallOptions, origin: Origin, kernel: Kernel): Received {
     requireNames(options)
-    const { signal, values = {}, session = this.session, invocationId = this.#nextId() } = options
+    const { signal, values, session = this.session, invocationId = this.#nextId() } = options
     const { slots, order, watcher, resumed } = origin
     const deadline = new Deadline(kernel.timeout, signal, this.#alarms)
     const parcel = new Parcel(call, invocationId, session, options.caller ?? 'model', deadline)
@@ -232,7 +232,7 @@ class Executor implements ToolExecutor {
     parcel.watcher = watcher
     parcel.requiresApproval = options.requireApproval
     parcel.receivedAt = performance.now()
-    parcel.context = new CallContext(parcel, kernel, values)
+    parcel.context = new CallContext(parcel, kernel, values ?? {})
     if (options.parent !== undefined) parcel.parent = runningCall(options.parent, session, this.#kernel)
     if (resumed !== undefined) takeUp(parcel, resumed, kernel)
     const isClosed = this.#closing !== undefined && (resumed ?? parcel.parent) === undefined // these still run

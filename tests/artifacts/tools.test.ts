@@ -567,6 +567,9 @@ describe('artifactTools refuses', () => {
   class ListsQueries extends TextArtifact {
     static override readonly queries = [{ description: 'x', answer: () => 1 }] as never
   }
+  class Formless extends TextArtifact {
+    static override readonly queries = { query: { description: 'x', inputSchema: null as never, answer: () => 1 } }
+  }
   class NoQueries extends TextArtifact {
     static override readonly queries = undefined as never
   }
@@ -586,6 +589,7 @@ describe('artifactTools refuses', () => {
     ['a class outside of an array', { classes: AccessLog }, /classes/],
     ['a query whose name no tool can have', { classes: [Nameless] }, /Nameless has the query "has space"/],
     ['a query that says nothing of itself', { classes: [Speechless] }, /Speechless has the query "query"/],
+    ['a query whose schema is none', { classes: [Formless] }, /Formless has the query "query", but its `inputSchema`/],
     ['a query without an answer', { classes: [Mute] }, /Mute has the query "query"/],
     [
       'two classes with different queries of one name',

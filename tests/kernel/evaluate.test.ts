@@ -186,6 +186,13 @@ describe('a call that is held', () => {
     },
   )
 
+  test.each([1, 'yes', {}])('waits too if `requireApproval` is %j, which is not its type', async (odd) => {
+    const { executor, inputs } = paying([{ approver: allows }])
+    const held = await executor.execute({ name: 't', args: { a: 1 } }, { requireApproval: odd as never })
+    expect(outcome(held)).toBe('waiting none')
+    expect(inputs).toEqual([])
+  })
+
   test('is denied by a person, and by a policy without a question', async () => {
     const { executor, inputs } = paying()
     const { token = '' } = await executor.execute({ name: 't' }, { requireApproval: true })

@@ -418,6 +418,13 @@ describe('an option that there is not is refused with those that there are', () 
     )
   })
 
+  test('values that are `null` are no values', async () => {
+    const reads = tool({ name: 'reads', description: 'Reads', handler: (_input, { values }) => Object.keys(values) })
+    const other = createExecutor({ tools: [reads] })
+    const result = await other.execute({ name: 'reads' }, { values: null as never })
+    expect(result).toMatchObject({ status: 'ok', value: [] })
+  })
+
   test('all options that the error names are taken, and what a program gives to all objects is none', async () => {
     const other = createExecutor({ tools: [now] })
     const error = (await other.execute(call, { a: 1 } as object).catch((each: unknown) => each)) as Error

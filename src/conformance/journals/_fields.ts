@@ -77,14 +77,14 @@ const fullRecord: Required<ToolCallRecord> = {
   journal: fullJournal,
 }
 
-/** Returns the fields that are not the same in two JSON values, by their paths. */
-function lossesOf(given: unknown, found: unknown, path = ''): string[] {
-  if (typeof given !== 'object' || given === null || typeof found !== 'object' || found === null)
-    return Object.is(given, found) ? [] : [path]
+/** Returns the fields that are not as expected in a JSON value, by their paths. */
+function lossesOf(expected: unknown, found: unknown, path = ''): string[] {
+  if (typeof expected !== 'object' || expected === null || typeof found !== 'object' || found === null)
+    return Object.is(expected, found) ? [] : [path]
   const members = new Map(Object.entries(found))
-  const names = new Set([...Object.keys(given), ...members.keys()])
+  const names = new Set([...Object.keys(expected), ...members.keys()])
   return [...names].flatMap((name) =>
-    lossesOf((given as Record<string, unknown>)[name], members.get(name), path === '' ? name : `${path}.${name}`),
+    lossesOf((expected as Record<string, unknown>)[name], members.get(name), path === '' ? name : `${path}.${name}`),
   )
 }
 
@@ -113,7 +113,7 @@ export function describeFields({ title, newJournal }: JournalSuite): void {
       ]
       expect(found.length).toBeGreaterThanOrEqual(4)
       const changed = found.flatMap((one) => lossesOf(one?.id === 'a' ? record : claimed, one))
-      expect([...new Set(changed)], 'the fields that came back otherwise than they were given').toEqual([])
+      expect([...new Set(changed)], 'the fields that came back otherwise than they were written').toEqual([])
     })
   })
 }

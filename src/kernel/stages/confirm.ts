@@ -8,7 +8,7 @@ export function confirm(authorized: Authorized, kernel: Kernel): Confirmed | Pro
   const { tool, verdict, resumption, requiresApproval } = authorized
   const isRefused = resumption !== undefined && resumption.approval.decision !== 'allow'
   const ask = verdict === null ? null : verdict.ask
-  if (isRefused || requiresApproval === true || ask !== null) return approved(authorized, kernel, ask)
+  if (isRefused || requiresApproval || ask !== null) return approved(authorized, kernel, ask)
   const isSkipped = verdict !== null && verdict.result !== null
   if (tool.requiresConfirmation === false || isSkipped) return unasked(authorized)
   return ifWanted(authorized, kernel)

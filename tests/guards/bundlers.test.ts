@@ -47,9 +47,9 @@ const limits = { id: 4_150, tool: 8_100, app: 48_730, full: 77_670 }
 /** What some bundlers load beyond that. bun keeps functions of a chunk that only its other users need. */
 const larger: Readonly<Record<string, Partial<typeof limits>>> = {
   esbuild: { full: 78_700 },
-  bun: { app: 51_050, full: 81_530 },
+  bun: { app: 51_050, full: 81_540 },
   webpack: { tool: 8_380, app: 50_220 },
-  rspack: { tool: 8_510, app: 50_170, full: 77_720 },
+  rspack: { tool: 8_510, app: 50_170, full: 77_730 },
 }
 
 describe('programs that use the packed package are small in', () => {

@@ -91,7 +91,7 @@ export function queryFor({ key, query }: Forge, Class: ArtifactClass): ArtifactQ
 }
 
 function requireQuery(key: string, query: unknown, Class: ArtifactClass): void {
-  const fault = faultOf(key, (query ?? {}) as Partial<ArtifactQuery>)
+  const fault = faultOf(key, query ?? {})
   if (fault !== '') throw wrongQueries(Class, `has the query ${JSON.stringify(key)}, but ${fault}`)
 }
 

@@ -183,8 +183,8 @@ function jsonWithin(value: unknown, bytes: number): string | undefined {
     // JSON would show a Map, a promise or a marked value as `{}`.
     const parent: unknown = Object.getPrototypeOf(part)
     if (
-      Object.keys(part).length === 0 &&
       !isArray &&
+      Object.keys(part).length === 0 &&
       (Reflect.ownKeys(part).length > 0 || Object.getPrototypeOf(parent ?? part))
     )
       throw new ArtifactError('JSON cannot show the answer: return text or plain values.')

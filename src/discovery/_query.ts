@@ -80,7 +80,7 @@ const ofWho = 0.4
 /** Reads a query: at most 1,024 UTF-16 units, and 32 words of them. */
 export function readQuery(query: string): Asked {
   const alike = new Map<string, Map<string, number>>()
-  const text = withoutPhrases(query, alike)
+  const text = plainQuery(query, alike)
   // A name in a query keeps its capitals: they part its words.
   const stems = [...stemsIn(text), ...(/\p{Ll}\p{Lu}/u.test(query) ? stemsIn(query, 1_024) : [])].slice(0, 32)
   const words = weighedWords(stems, text, alike)
@@ -88,7 +88,7 @@ export function readQuery(query: string): Asked {
 }
 
 /** Returns a query without courtesies, with plain words in place of its phrases. */
-function withoutPhrases(query: string, alike: Map<string, Map<string, number>>): string {
+function plainQuery(query: string, alike: Map<string, Map<string, number>>): string {
   let text = query
     .slice(0, 1_024)
     .toLowerCase()

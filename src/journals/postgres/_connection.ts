@@ -42,12 +42,9 @@ async function pgOfJournal(): Promise<(typeof import('pg'))['default']> {
   try {
     return (await import('#pg')).default
   } catch (cause) {
-    throw new JournalError(
-      'A connection string needs the package pg, which could not be loaded: install it, or give postgresJournal a pool.',
-      {
-        cause,
-      },
-    )
+    const words =
+      'A connection string needs the package pg, which could not be loaded: install it, or give postgresJournal a pool.'
+    throw new JournalError(words, { cause })
   }
 }
 

@@ -159,12 +159,9 @@ async function pgOfStore(): Promise<(typeof import('pg'))['default']> {
   try {
     return (await import('#pg')).default
   } catch (cause) {
-    throw new ArtifactError(
-      'A connection string needs the package pg, which could not be loaded: install it, or give postgresStore a pool.',
-      {
-        cause,
-      },
-    )
+    const words =
+      'A connection string needs the package pg, which could not be loaded: install it, or give postgresStore a pool.'
+    throw new ArtifactError(words, { cause })
   }
 }
 
